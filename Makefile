@@ -1,0 +1,42 @@
+# Everything on a fresh machine: only Python 3.11+ and make are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help setup demo test lint pytest bench clean
+
+help:
+	@echo "make demo   embed a swiss roll, write a picture and its scorecard to demo-output/"
+	@echo "make test   lint, type-check, check imports, run all tests with coverage"
+	@echo "make lint   only the static checks"
+	@echo "make bench  benchmarks beside peers, tables in benchmarks/results/"
+	@echo "make setup  only create $(VENV)"
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "isofold needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --group dev --editable ".[all]"
+	@touch $@
+
+demo: setup
+	$(BIN)/python examples/demo.py
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+pytest: setup
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+test: lint pytest
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -1,0 +1,73 @@
+"""Measures of embedding quality: exact beside scikit-learn, sampled at a million points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Case
+
+N_NEIGHBORS = 12
+
+
+def _roll_and_map(n: int) -> tuple[Any, Any, Any]:
+    from isofold.datasets import swiss_roll
+
+    roll = swiss_roll(n, random_state=0)
+    # A map with honest errors of both kinds: the true sheet, bent and noisy.
+    rng = np.random.RandomState(1)
+    bent = roll.truth + 0.02 * roll.truth[:, ::-1] + 0.05 * rng.standard_normal(roll.truth.shape)
+    return roll.X, bent, roll.truth
+
+
+def _scikit_trustworthiness(data: Any) -> dict[str, float]:
+    from sklearn.manifold import trustworthiness
+
+    return {"value": trustworthiness(data[0], data[1], n_neighbors=N_NEIGHBORS)}
+
+
+def _isofold_trustworthiness(data: Any, n_jobs: int) -> dict[str, float]:
+    from isofold.quality import trustworthiness
+
+    return {
+        "value": float(trustworthiness(data[0], data[1], n_neighbors=N_NEIGHBORS, n_jobs=n_jobs))
+    }
+
+
+def _scorecard(data: Any) -> dict[str, float]:
+    from isofold.quality import scorecard
+
+    X, Y, truth = data
+    card = scorecard(X, Y, truth=truth, n_neighbors=N_NEIGHBORS, random_state=0, n_jobs=-1)
+    return {name: float(score) for name, score in card.items()}
+
+
+def _trustworthiness_cases(n: int) -> list[Case]:
+    task = f"exact trustworthiness, n = {n:,}, 3-D to 2-D, k = {N_NEIGHBORS}"
+    return [
+        Case(task, "scikit-learn", lambda: _roll_and_map(n), _scikit_trustworthiness),
+        Case(
+            task,
+            "isofold, one thread",
+            lambda: _roll_and_map(n),
+            lambda d: _isofold_trustworthiness(d, 1),
+        ),
+        Case(
+            task,
+            "isofold, all threads",
+            lambda: _roll_and_map(n),
+            lambda d: _isofold_trustworthiness(d, -1),
+        ),
+    ]
+
+
+def _scorecard_case(n: int) -> Case:
+    return Case(f"full scorecard, n = {n:,}", "isofold, auto", lambda: _roll_and_map(n), _scorecard)
+
+
+CASES = [
+    *_trustworthiness_cases(5_000),
+    *_trustworthiness_cases(20_000),
+    *(_scorecard_case(n) for n in (2_000, 20_000, 200_000, 1_000_000)),
+]

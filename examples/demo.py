@@ -1,0 +1,63 @@
+"""Embed a swiss roll with a hole, score the map, and write a picture and its scorecard.
+
+Run with ``make demo``, or ``python examples/demo.py [OUTPUT_FOLDER]``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from sklearn.manifold import Isomap
+
+from isofold.datasets import Dataset, holed_swiss_roll
+from isofold.linalg import procrustes
+from isofold.quality import Scorecard, scorecard
+
+N_POINTS = 2000
+N_NEIGHBORS = 12
+
+
+def draw(roll: Dataset, card: Scorecard, aligned, path: Path) -> None:
+    """Draw the data, the map beside the truth, and where the map is wrong."""
+    figure = plt.figure(figsize=(15, 4.6), layout="constrained")
+    arc = roll.truth[:, 0]
+    data = figure.add_subplot(1, 3, 1, projection="3d")
+    data.scatter(*roll.X.T, c=arc, s=4, cmap="viridis")
+    data.view_init(elev=8, azim=-80)
+    data.set_title(f"the data: {len(roll.X):,} points in 3-D")
+    unfolded = figure.add_subplot(1, 3, 2, aspect="equal")
+    unfolded.scatter(*roll.truth.T, c="0.85", s=4, label="true sheet")
+    unfolded.scatter(*aligned.T, c=arc, s=4, cmap="viridis", label="Isomap")
+    unfolded.set_title(f"the map on the truth: error {card['procrustes_error']:.1%}")
+    unfolded.legend(loc="upper right", markerscale=3)
+    wrong = figure.add_subplot(1, 3, 3, aspect="equal")
+    points = wrong.scatter(
+        *aligned.T, c=card.isometry.per_point, s=4, cmap="magma_r", vmin=0, vmax=0.5
+    )
+    figure.colorbar(points, ax=wrong, shrink=0.7, label="mean length error of a point's neighbors")
+    wrong.set_title(f"where it is wrong: median {card['length_error_median']:.1%}")
+    figure.savefig(path, dpi=130)
+
+
+def main(folder: Path) -> None:
+    """Run the demonstration."""
+    folder.mkdir(parents=True, exist_ok=True)
+    roll = holed_swiss_roll(N_POINTS, random_state=0)
+    embedding = Isomap(n_neighbors=N_NEIGHBORS, n_components=2).fit_transform(roll.X)
+    card = scorecard(roll.X, embedding, truth=roll.truth, n_neighbors=N_NEIGHBORS, n_jobs=-1)
+    aligned = procrustes(embedding, roll.truth).transform.apply(embedding)
+    picture, table, page = (folder / name for name in ("map.png", "scores.csv", "scores.html"))
+    draw(roll, card, aligned, picture)
+    card.to_pandas().to_csv(table)
+    page.write_text(card.to_html(), encoding="utf-8")
+    print(card)
+    print(f"\npicture: {picture}\ntable:   {table}\npage:    {page}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "demo-output"))

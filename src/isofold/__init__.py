@@ -1,0 +1,23 @@
+"""isofold: unfold high-dimensional data into few dimensions while keeping distances true."""
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+if _TYPE_CHECKING:
+    from isofold import datasets, linalg, neighbors, quality
+
+__version__ = "0.1.0"
+__all__ = ["datasets", "linalg", "neighbors", "quality"]
+
+
+def __getattr__(name: str) -> _Any:
+    # Rooms are loaded when first used, so that importing isofold costs almost nothing.
+    if name in __all__:
+        return _import_module(f"{__name__}.{name}")
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,230 @@
+"""The one base class of all embedders: validate, embed, check; then map new points row by row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from isofold._errors import EmbeddingError, InvalidInputError
+from isofold._typing import FloatArray
+from isofold._validation import check_finite, check_points, refuse_sparse
+
+__all__ = ["BaseEmbedder"]
+
+
+def _has_inverse(embedder: BaseEmbedder) -> bool:
+    return hasattr(embedder, "_inverse_transform")
+
+
+class BaseEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """Base class of all embedders.
+
+    A subclass keeps its parameters in a keyword-only ``__init__`` of plain assignments and
+    provides
+
+    ``_fit_embedding(X)``
+        Returns the embedding, one row a sample, and sets the fitted attributes below. `X` is a
+        finite float32 or float64 array that may be read-only: it must not be written to.
+    ``_transform(X)``
+        Maps new points, *each row by itself*: what row i becomes may not depend on the other
+        rows of the call. On the training points it should return `embedding_`; a method whose
+        map cannot do this says so in its docstring.
+    ``_inverse_transform(Y)``, optional
+        Maps embedded points back to the input space. Only then is there an
+        ``inverse_transform``.
+
+    Results must not depend on anything but the input, the parameters and `random_state`: same
+    seed, same bytes, whatever `n_jobs`.
+
+    If a subclass has a parameter `metric` and it is ``"precomputed"``, then `X` is a square
+    matrix of distances in `fit`, and distances from new points to the training points in
+    `transform`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The embedded training points, in the dtype of the input. Set here.
+    n_features_in_ : int
+        Number of features seen in `fit`. Set here.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if the input had any. Set here.
+    distortion_ : ndarray of shape (n_samples,)
+        How untrue the embedding is around each point; zero is perfect. Set by the subclass.
+    graph_ or cover_ : NeighborGraph or PatchCover
+        What the embedding was built from. Set by the subclass.
+    """
+
+    _min_samples: ClassVar[int] = 2
+
+    @abstractmethod
+    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+        """Return the embedding of `X` and set the fitted attributes of the method."""
+
+    @abstractmethod
+    def _transform(self, X: FloatArray) -> FloatArray:
+        """Return the images of new points, each computed from its own row alone."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+        """Embed the points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points, or their distances (n_samples × n_samples) if ``metric="precomputed"``.
+        y : None
+            Ignored; there for scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
+            The fitted embedder.
+        """
+        X = self._validate(X, reset=True)
+        if len(X) < self._min_samples:
+            msg = (
+                f"X has {len(X)} sample(s), but {type(self).__name__} needs at least "
+                f"{self._min_samples}: distances exist only between points. Pass more samples."
+            )
+            raise InvalidInputError(msg)
+        self.embedding_ = self._checked("_fit_embedding", self._fit_embedding(X), X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
+        """Embed the points and return the embedding.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As in `fit`.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            `embedding_`.
+        """
+        return self.fit(X, y).embedding_
+
+    def transform(self, X: Any) -> FloatArray:
+        """Map points into the embedding, each row by itself.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            New or old points, or their distances to the training points
+            (n_new × n_samples) if ``metric="precomputed"``.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components)
+            Their images.
+        """
+        check_is_fitted(self, "embedding_")
+        X = self._validate(X, reset=False)
+        return self._checked("_transform", self._transform(X), X, width=self._n_features_out)
+
+    @available_if(_has_inverse)
+    def inverse_transform(self, X: Any) -> FloatArray:
+        """Map embedded points back to the input space, each row by itself.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_components)
+            Points of the embedding.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_features)
+            Points of the input space.
+        """
+        check_is_fitted(self, "embedding_")
+        X = check_points(X, min_samples=1)
+        if X.shape[1] != self._n_features_out:
+            msg = (
+                f"X has {X.shape[1]} columns, but the embedding has {self._n_features_out}. "
+                f"Pass what `transform` returned."
+            )
+            raise InvalidInputError(msg)
+        points = self._inverse_transform(X)
+        return self._checked("_inverse_transform", points, X, width=self.n_features_in_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self._precomputed
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    @property
+    def _precomputed(self) -> bool:
+        return bool(getattr(self, "metric", None) == "precomputed")
+
+    def _validate(self, X: Any, *, reset: bool) -> FloatArray:
+        """Return finite points; their shape, type and names are checked by scikit-learn."""
+        refuse_sparse(X, name="X")
+        try:
+            points: FloatArray = check_array(
+                X,
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                estimator=self,
+                input_name="X",
+            )
+            check_finite(points, name="X")
+            # Names live on the original; its values were checked in the lines above.
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except InvalidInputError:
+            raise
+        except ValueError as error:
+            raise InvalidInputError(str(error)) from error
+        if self._precomputed:
+            self._check_distances(points, square=reset)
+        return points
+
+    def _check_distances(self, X: FloatArray, *, square: bool) -> None:
+        if square and X.shape[0] != X.shape[1]:
+            msg = (
+                f"metric='precomputed' needs a square matrix of distances, but X has shape "
+                f"{X.shape}. Pass all distances between the samples, or another metric."
+            )
+            raise InvalidInputError(msg)
+        if X.min() < 0:
+            msg = (
+                f"Negative values in data passed as distances (metric='precomputed'), down to "
+                f"{X.min():.3g}. Pass distances, not similarities."
+            )
+            raise InvalidInputError(msg)
+
+    def _checked(
+        self, source: str, result: Any, X: FloatArray, *, width: int | None = None
+    ) -> FloatArray:
+        """Return what a subclass computed for the rows of `X`, or refuse it."""
+        array = np.asarray(result)
+        is_table = array.ndim == 2 and len(array) == len(X) and array.shape[1] > 0
+        if not is_table or width not in (None, array.shape[1]):
+            msg = (
+                f"{type(self).__name__}.{source} returned an array of shape {array.shape} for "
+                f"{len(X)} samples, where ({len(X)}, {width or 'n_components'}) was expected. "
+                f"This is an error of the method, not of the data: please report it."
+            )
+            raise EmbeddingError(msg)
+        bad_rows = np.flatnonzero(~np.isfinite(array).all(axis=1))
+        if len(bad_rows):
+            msg = (
+                f"{type(self).__name__}.{source} returned NaN or infinite coordinates for "
+                f"{len(bad_rows)} of {len(X)} samples, the first in row {bad_rows[0]}. The "
+                f"numbers may be too large or too small: scale X to unit variance and try again. "
+                f"If that does not help, please report it."
+            )
+            raise EmbeddingError(msg)
+        return array.astype(X.dtype, copy=False)

@@ -1,0 +1,57 @@
+"""Memory: how much there is, how large a block may be, and refusal before it is exceeded."""
+
+from __future__ import annotations
+
+import os
+
+from isofold._errors import MemoryLimitError
+
+BLOCK_BYTES = 32 * 2**20
+"""Target size of one working block: a few fit in the last-level cache's neighborhood
+and two threads with several temporaries each stay far below 1 GB."""
+
+
+def available_bytes() -> int | None:
+    """Return the memory that a new allocation can hope for, or None where it is unknown."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def require_memory(needed: int, *, what: str, instead: str) -> None:
+    """Refuse an allocation that would not fit.
+
+    Parameters
+    ----------
+    needed : int
+        Bytes that the request would take at its peak.
+    what : str
+        The request, as the subject of the error's sentence.
+    instead : str
+        What to do instead, as a sentence.
+
+    Raises
+    ------
+    MemoryLimitError
+        If `needed` exceeds what is available.
+    """
+    available = available_bytes()
+    if available is not None and needed > available:
+        msg = (
+            f"{what} would need {needed / 2**30:.1f} GiB, but {available / 2**30:.1f} GiB "
+            f"are available. {instead}"
+        )
+        raise MemoryLimitError(msg)
+
+
+def block_rows(bytes_per_row: int, n_rows: int) -> int:
+    """Return how many rows of a blocked computation fit in one block (at least one)."""
+    return max(1, min(n_rows, BLOCK_BYTES // max(1, bytes_per_row)))

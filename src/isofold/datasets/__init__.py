@@ -1,0 +1,76 @@
+"""Data sets: synthetic ones with their true coordinates, and loaders of real ones.
+
+Each generator and loader returns a `Dataset`. The mathematics of the synthetic sets is in the
+modules of `isofold.datasets.synthetic`, the places where real data are looked for in
+`isofold.datasets.real`.
+"""
+
+from __future__ import annotations
+
+from isofold.datasets._dataset import Dataset
+from isofold.datasets.real import (
+    load_coil20,
+    load_frey_faces,
+    load_isomap_faces,
+    load_mnist,
+    load_olive_oil,
+    load_olivetti,
+    load_wine_quality_red,
+    load_world_cities,
+)
+from isofold.datasets.synthetic import (
+    DEVELOPABLE,
+    SYNTHETIC,
+    arched_sheet,
+    broken_s_curve,
+    broken_swiss_roll,
+    dual_spiral,
+    fishbowl,
+    four_moons,
+    half_globe,
+    helix,
+    holed_swiss_roll,
+    moebius_strip,
+    parallel_swiss_rolls,
+    rotated_swiss_rolls,
+    s_curve,
+    sinusoid,
+    spiral,
+    star,
+    swiss_roll,
+    twin_peaks,
+    v_shape,
+)
+
+__all__ = [
+    "DEVELOPABLE",
+    "SYNTHETIC",
+    "Dataset",
+    "arched_sheet",
+    "broken_s_curve",
+    "broken_swiss_roll",
+    "dual_spiral",
+    "fishbowl",
+    "four_moons",
+    "half_globe",
+    "helix",
+    "holed_swiss_roll",
+    "load_coil20",
+    "load_frey_faces",
+    "load_isomap_faces",
+    "load_mnist",
+    "load_olive_oil",
+    "load_olivetti",
+    "load_wine_quality_red",
+    "load_world_cities",
+    "moebius_strip",
+    "parallel_swiss_rolls",
+    "rotated_swiss_rolls",
+    "s_curve",
+    "sinusoid",
+    "spiral",
+    "star",
+    "swiss_roll",
+    "twin_peaks",
+    "v_shape",
+]

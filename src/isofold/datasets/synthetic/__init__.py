@@ -1,0 +1,86 @@
+"""Synthetic data sets of the papers, each with its true coordinates.
+
+Every generator takes `n_samples`, and by keyword `noise` and `random_state`; sheets and rolls
+also take `imbalance`. `SYNTHETIC` lists them all by name, `DEVELOPABLE` those whose `truth` is
+isometric to the surface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from isofold.datasets._dataset import Dataset
+from isofold.datasets.synthetic.curves import four_moons, helix, sinusoid, spiral
+from isofold.datasets.synthetic.rolls import (
+    broken_swiss_roll,
+    holed_swiss_roll,
+    parallel_swiss_rolls,
+    rotated_swiss_rolls,
+    swiss_roll,
+)
+from isofold.datasets.synthetic.sheets import (
+    arched_sheet,
+    broken_s_curve,
+    dual_spiral,
+    s_curve,
+    v_shape,
+)
+from isofold.datasets.synthetic.stars import star
+from isofold.datasets.synthetic.surfaces import fishbowl, half_globe, moebius_strip, twin_peaks
+
+_ISOMETRIC: tuple[Callable[..., Dataset], ...] = (
+    swiss_roll,
+    holed_swiss_roll,
+    broken_swiss_roll,
+    rotated_swiss_rolls,
+    parallel_swiss_rolls,
+    s_curve,
+    broken_s_curve,
+    v_shape,
+    dual_spiral,
+    arched_sheet,
+    star,
+    sinusoid,
+    spiral,
+    four_moons,
+)
+_CLOSED_OR_CURVED: tuple[Callable[..., Dataset], ...] = (
+    helix,
+    half_globe,
+    twin_peaks,
+    fishbowl,
+    moebius_strip,
+)
+
+SYNTHETIC: Mapping[str, Callable[..., Dataset]] = MappingProxyType(
+    {generator.__name__: generator for generator in (*_ISOMETRIC, *_CLOSED_OR_CURVED)}
+)
+"""All generators by name."""
+
+DEVELOPABLE: frozenset[str] = frozenset(generator.__name__ for generator in _ISOMETRIC)
+"""Names of the generators whose `truth` is isometric to the surface, piece by piece."""
+
+__all__ = [
+    "DEVELOPABLE",
+    "SYNTHETIC",
+    "arched_sheet",
+    "broken_s_curve",
+    "broken_swiss_roll",
+    "dual_spiral",
+    "fishbowl",
+    "four_moons",
+    "half_globe",
+    "helix",
+    "holed_swiss_roll",
+    "moebius_strip",
+    "parallel_swiss_rolls",
+    "rotated_swiss_rolls",
+    "s_curve",
+    "sinusoid",
+    "spiral",
+    "star",
+    "swiss_roll",
+    "twin_peaks",
+    "v_shape",
+]

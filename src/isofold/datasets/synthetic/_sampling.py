@@ -1,0 +1,231 @@
+"""The mechanics that all generators share: requests, uniform draws, noise, assembly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Literal, TypeAlias
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from isofold._errors import InvalidInputError
+from isofold._memory import require_memory
+from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold._validation import check_count
+from isofold.datasets._dataset import Dataset
+
+RandomState: TypeAlias = int | np.random.RandomState | None
+Sampling: TypeAlias = Literal["random", "grid"]
+
+MAX_HOLE_SHARE = 0.9
+"""A larger hole leaves a frame too thin to sample: at least 19 % of the sheet must stay."""
+
+_BYTES_PER_SAMPLE = 8 * 24
+"""Points, true coordinates and a few temporaries of the same size, in float64."""
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A checked request for points.
+
+    Attributes
+    ----------
+    n_samples : int
+        How many.
+    noise : float
+        Standard deviation of the Gaussian noise in each coordinate.
+    rng : RandomState
+        The one source of random numbers.
+    """
+
+    n_samples: int
+    noise: float
+    rng: np.random.RandomState
+
+    def dataset(
+        self,
+        name: str,
+        points: FloatArray,
+        truth: FloatArray,
+        labels: IntArray | None = None,
+        *,
+        noisy_columns: slice = slice(None),
+    ) -> Dataset:
+        """Add the noise and assemble the data set.
+
+        The noise is drawn last, so one seed gives the same clean points at every noise level.
+        """
+        if self.noise > 0:
+            clean = points[:, noisy_columns]
+            points[:, noisy_columns] = clean + self.noise * self.rng.standard_normal(clean.shape)
+        return Dataset(name=name, X=points, truth=truth, labels=labels)
+
+
+def request(
+    n_samples: int, *, noise: float, random_state: RandomState, minimum: int = 2
+) -> Request:
+    """Check what every generator takes."""
+    n_samples = check_count(n_samples, name="n_samples", minimum=minimum)
+    if not _is_real(noise) or not 0 <= noise < np.inf:
+        msg = (
+            f"noise={noise!r} is no standard deviation: it must be a finite number of at least 0. "
+            f"Pass noise=0.0 for points that lie exactly on the surface."
+        )
+        raise InvalidInputError(msg)
+    require_memory(
+        n_samples * _BYTES_PER_SAMPLE,
+        what=f"A data set of {n_samples} points",
+        instead="Ask for fewer points.",
+    )
+    try:
+        rng = check_random_state(random_state)
+    except ValueError as error:
+        msg = (
+            f"random_state={random_state!r} is no seed. Pass a whole number for the same points "
+            f"every time, or None for new ones."
+        )
+        raise InvalidInputError(msg) from error
+    return Request(n_samples, float(noise), rng)
+
+
+def check_positive(value: float, *, name: str) -> float:
+    """Return a finite length or angle above zero."""
+    if not _is_real(value) or not 0 < value < np.inf:
+        msg = f"{name}={value!r} must be a finite number above 0."
+        raise InvalidInputError(msg)
+    return float(value)
+
+
+def check_hole(hole: tuple[float, float]) -> tuple[float, float]:
+    """Return the hole's shares of the sheet's length and width."""
+    shares = tuple(hole) if isinstance(hole, (tuple, list)) else ()
+    if len(shares) != 2 or not all(_is_real(x) and 0 < x <= MAX_HOLE_SHARE for x in shares):
+        msg = (
+            f"hole={hole!r} must give two shares, of the sheet's length and of its width, each "
+            f"above 0 and at most {MAX_HOLE_SHARE}."
+        )
+        raise InvalidInputError(msg)
+    return float(shares[0]), float(shares[1])
+
+
+def check_sampling(sampling: str, *, imbalance: float | None = None) -> bool:
+    """Return whether the points lie on a grid; a grid cannot be unbalanced."""
+    if sampling not in ("random", "grid"):
+        msg = f"sampling={sampling!r} is unknown. Pass 'random' or 'grid'."
+        raise InvalidInputError(msg)
+    if sampling == "grid" and imbalance is not None:
+        msg = (
+            f"imbalance={imbalance!r} with sampling='grid': a regular grid is equally dense "
+            f"everywhere. Pass sampling='random'."
+        )
+        raise InvalidInputError(msg)
+    return sampling == "grid"
+
+
+def check_grid_size(n_samples: int, n_nodes: int) -> None:
+    """Refuse another number of points than the grid has."""
+    if n_samples != n_nodes:
+        msg = (
+            f"n_samples={n_samples}, but with these parameters the regular grid has exactly "
+            f"{n_nodes} points. Pass n_samples={n_nodes}, or sampling='random'."
+        )
+        raise InvalidInputError(msg)
+
+
+def draw_sheet(
+    wanted: Request,
+    *,
+    axis: tuple[float, float, float],
+    width: float,
+    imbalance: float | None,
+    keep: Callable[[FloatArray], BoolArray] | None = None,
+) -> FloatArray:
+    """Draw points uniformly from a rectangle, or from what `keep` leaves of it.
+
+    Parameters
+    ----------
+    wanted : Request
+        How many points, and where the random numbers come from.
+    axis : (start, middle, stop)
+        Ends of the long axis and the border between its halves, in the parameter that is to be
+        sampled uniformly.
+    width : float
+        The other axis is [0, width].
+    imbalance : float or None
+        Share of the points that go to the first half, exactly up to rounding; None for no
+        distinction between the halves.
+    keep : callable, optional
+        Tells which rows of an (n, 2) array belong to the sheet.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, 2)
+        Position along the long axis and across it.
+    """
+    start, middle, stop = axis
+    if imbalance is None:
+        return _draw_rectangle(wanted.rng, wanted.n_samples, (start, stop), width, keep)
+    n_first = round(_check_imbalance(imbalance) * wanted.n_samples)
+    first = _draw_rectangle(wanted.rng, n_first, (start, middle), width, keep)
+    second = _draw_rectangle(wanted.rng, wanted.n_samples - n_first, (middle, stop), width, keep)
+    # Mixed, so that the first rows are a fair sample of the whole.
+    return wanted.rng.permutation(np.concatenate((first, second)))
+
+
+def _draw_rectangle(
+    rng: np.random.RandomState,
+    n_samples: int,
+    ends: tuple[float, float],
+    width: float,
+    keep: Callable[[FloatArray], BoolArray] | None,
+) -> FloatArray:
+    points = np.empty((n_samples, 2))
+    n_done = 0
+    while n_done < n_samples:
+        n_missing = n_samples - n_done
+        along = rng.uniform(*ends, size=n_missing)
+        block = np.column_stack((along, rng.uniform(0.0, width, size=n_missing)))
+        if keep is not None:
+            block = block[keep(block)]
+        points[n_done : n_done + len(block)] = block
+        n_done += len(block)
+    return points
+
+
+def halves(length: float) -> tuple[float, float, float]:
+    """Return the ends of an axis that begins at 0, and its middle, as `draw_sheet` wants them."""
+    return 0.0, length / 2, length
+
+
+def deal(wanted: Request, n_parts: int) -> IntArray:
+    """Return for each point the part it belongs to; the parts' sizes differ by one at most."""
+    return wanted.rng.permutation(np.arange(wanted.n_samples) % n_parts)
+
+
+def grid_nodes(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the crossings of the grid lines at these positions, one per row."""
+    return np.stack(np.meshgrid(first, second, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+def outside_hole(
+    points: FloatArray, *, length: float, width: float, hole: tuple[float, float]
+) -> BoolArray:
+    """Tell which points of the sheet [0, length] × [0, width] miss its central hole."""
+    from_center = np.abs(points - (length / 2, width / 2))
+    return np.any(from_center >= (hole[0] * length / 2, hole[1] * width / 2), axis=1)
+
+
+def _check_imbalance(imbalance: float) -> float:
+    if not _is_real(imbalance) or not 0 < imbalance < 1:
+        msg = (
+            f"imbalance={imbalance!r} must lie strictly between 0 and 1: it is the share of the "
+            f"points in the first half of the sheet. Pass None for equal density."
+        )
+        raise InvalidInputError(msg)
+    return float(imbalance)
+
+
+def _is_real(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -1,0 +1,36 @@
+"""Linear algebra for coordinates: centering, extreme eigenvectors, rigid motions, factoring.
+
+Points are rows. A Gram matrix G = Y Yᵀ and the squared distances D of its points determine
+each other once the points are centered: G = −½ H D H with H = I − 11ᵀ/n. Coordinates come back
+from G through its leading eigenvectors, and are known only up to a rigid motion, which
+`procrustes` finds. Every eigenvector that leaves this room has a deterministic sign.
+"""
+
+from isofold.linalg.centering import KernelCentering, center, double_center
+from isofold.linalg.eigen import deterministic_signs, eigh_extreme
+from isofold.linalg.factor import (
+    GramFactor,
+    PrincipalCoordinates,
+    coordinates_from_gram,
+    gram_from_distances,
+    numerical_rank,
+    principal_coordinates,
+)
+from isofold.linalg.procrustes import ProcrustesFit, SimilarityTransform, procrustes
+
+__all__ = [
+    "GramFactor",
+    "KernelCentering",
+    "PrincipalCoordinates",
+    "ProcrustesFit",
+    "SimilarityTransform",
+    "center",
+    "coordinates_from_gram",
+    "deterministic_signs",
+    "double_center",
+    "eigh_extreme",
+    "gram_from_distances",
+    "numerical_rank",
+    "principal_coordinates",
+    "procrustes",
+]

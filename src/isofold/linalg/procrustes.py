@@ -1,0 +1,215 @@
+"""Rigid motions and similarities between two sets of corresponding points (Procrustes).
+
+For rows s_i and t_i with weights w_i the motion minimizes
+
+    Σ w_i ‖ c s_i R + b − t_i ‖²   over   R Rᵀ = I, b, and c ≥ 0 (or c = 1).
+
+With both sets centered at their weighted means and Sᵀ W T = U Σ Vᵀ, the optimum is R = U Vᵀ,
+c = trace(Σ) / Σ w_i ‖s_i‖², b = t̄ − c s̄ R. If reflections are not allowed and det(U Vᵀ) = −1,
+the direction of the least singular value is flipped [1]_.
+
+References
+----------
+.. [1] W. Kabsch, "A discussion of the solution for the best rotation to relate two sets of
+   vectors", Acta Crystallographica A34, 1978.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from isofold._errors import InvalidInputError
+from isofold._typing import FloatArray
+from isofold.linalg._checks import as_float_matrix
+
+__all__ = ["ProcrustesFit", "SimilarityTransform", "procrustes"]
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarityTransform:
+    """The map y = scale · x R + b: a rigid motion if the scale is one.
+
+    Attributes
+    ----------
+    rotation : ndarray of shape (d_source, d_target)
+        R, with orthonormal rows (R Rᵀ = I) and ``d_source <= d_target``; may contain a
+        reflection.
+    translation : ndarray of shape (d_target,)
+        b.
+    scale : float
+        A nonnegative factor.
+    """
+
+    rotation: FloatArray
+    translation: FloatArray
+    scale: float = 1.0
+
+    def apply(self, points: FloatArray) -> FloatArray:
+        """Move points.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, d_source)
+            The points, one a row.
+
+        Returns
+        -------
+        ndarray of shape (n, d_target)
+            The moved points; float32 stays float32.
+        """
+        points = as_float_matrix(points, name="points")
+        if points.shape[1] != self.rotation.shape[0]:
+            msg = (
+                f"points has {points.shape[1]} columns, but this transform maps "
+                f"{self.rotation.shape[0]} dimensions to {self.rotation.shape[1]}."
+            )
+            raise InvalidInputError(msg)
+        moved = points @ (self.scale * self.rotation) + self.translation
+        return moved.astype(points.dtype, copy=False)
+
+    def inverse(self) -> SimilarityTransform:
+        """Return the transform that undoes this one.
+
+        Returns
+        -------
+        SimilarityTransform
+            The inverse map.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is none: the dimensions differ or the scale is zero.
+        """
+        d_source, d_target = self.rotation.shape
+        if d_source != d_target or self.scale == 0:
+            msg = (
+                f"A transform from {d_source} to {d_target} dimensions with scale "
+                f"{self.scale:g} has no inverse: dimensions must agree and the scale be positive."
+            )
+            raise InvalidInputError(msg)
+        back = self.rotation.T
+        return SimilarityTransform(
+            back, -(self.translation @ back) / self.scale, scale=1.0 / self.scale
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ProcrustesFit:
+    """The best transform and what it could not explain.
+
+    Attributes
+    ----------
+    transform : SimilarityTransform
+        The optimal map from source to target.
+    residual : float
+        Root of the weighted mean squared distance between moved source and target points.
+    """
+
+    transform: SimilarityTransform
+    residual: float
+
+
+def procrustes(
+    source: FloatArray,
+    target: FloatArray,
+    *,
+    scale: bool = False,
+    reflection: bool = True,
+    weights: npt.ArrayLike | None = None,
+) -> ProcrustesFit:
+    """Find the rigid motion (or similarity) that best moves one set of points onto another.
+
+    Parameters
+    ----------
+    source : ndarray of shape (n, d_source)
+        The points to move.
+    target : ndarray of shape (n, d_target)
+        Where they should go, row by row; ``d_target >= d_source``. With more dimensions than
+        the source, the source is placed in a flat of the target space.
+    scale : bool, default=False
+        Whether distances may be multiplied by a common factor.
+    reflection : bool, default=True
+        Whether mirror images are allowed. If not, the determinant is +1; this means something
+        only where the dimensions agree, since a flat can be turned over in a larger space.
+    weights : array-like of shape (n,), default=None
+        Nonnegative weights of the points, equal by default.
+
+    Returns
+    -------
+    ProcrustesFit
+        The transform and the root mean square distance that remains.
+
+    Raises
+    ------
+    InvalidInputError
+        If the sets do not correspond, the source has more dimensions than the target, or the
+        weights are negative or all zero.
+
+    Notes
+    -----
+    Where the points do not determine the motion (all equal, or fewer than dimensions) one of the
+    optimal motions is returned. If no nonnegative scale helps, the scale is zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.linalg import procrustes
+    >>> corner = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> turned = np.array([[5.0, 5.0], [5.0, 6.0], [3.0, 5.0]])
+    >>> fit = procrustes(corner, turned)
+    >>> bool(np.allclose(fit.transform.apply(corner), turned))
+    True
+    """
+    source, target, shares = _check_sets(source, target, weights)
+    # Weighted means are the optimal centers; float64 throughout, the input may be float32.
+    source_mean, target_mean = shares @ source, shares @ target
+    centered_source, centered_target = source - source_mean, target - target_mean
+    u, singular, vt = np.linalg.svd(
+        (centered_source * shares[:, None]).T @ centered_target, full_matrices=False
+    )
+    square = source.shape[1] == target.shape[1]
+    if square and not reflection and np.linalg.det(u) * np.linalg.det(vt) < 0:
+        u[:, -1] *= -1.0
+        singular[-1] *= -1.0
+    rotation = u @ vt
+    factor = 1.0
+    if scale:
+        spread = float(shares @ (centered_source**2).sum(axis=1))
+        factor = max(0.0, float(singular.sum()) / spread) if spread > 0 else 1.0
+    transform = SimilarityTransform(rotation, target_mean - factor * source_mean @ rotation, factor)
+    gaps = factor * centered_source @ rotation - centered_target
+    return ProcrustesFit(transform, float(np.sqrt(shares @ (gaps**2).sum(axis=1))))
+
+
+def _check_sets(
+    source: FloatArray, target: FloatArray, weights: npt.ArrayLike | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return both sets in float64 and the weights as shares that sum to one."""
+    source = as_float_matrix(source, name="source").astype(np.float64, copy=False)
+    target = as_float_matrix(target, name="target").astype(np.float64, copy=False)
+    n = len(source)
+    if n != len(target) or n == 0:
+        msg = (
+            f"source has {n} rows and target has {len(target)}: row i of both must be the same "
+            f"point, and there must be at least one."
+        )
+        raise InvalidInputError(msg)
+    if source.shape[1] > target.shape[1] or source.shape[1] == 0:
+        msg = (
+            f"source has {source.shape[1]} columns and target has {target.shape[1]}: points "
+            f"cannot be moved rigidly into fewer dimensions. Add zero columns to the target, or "
+            f"exchange the two."
+        )
+        raise InvalidInputError(msg)
+    shares = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+    total = float(shares.sum()) if shares.shape == (n,) else 0.0
+    if not (np.isfinite(total) and total > 0 and shares.min() >= 0):
+        msg = (
+            f"weights of shape {shares.shape} must be {n} nonnegative finite numbers with a "
+            f"positive sum, one for each point."
+        )
+        raise InvalidInputError(msg)
+    return source, target, shares / total

@@ -1,0 +1,322 @@
+"""The neighbor graph: nodes are distinct places, edges are lengths to be kept.
+
+Two graphs are offered. The *union* joins two points if either is among the k nearest of the
+other. It is connected most often, but where dense data lie beside sparse data a sparse point
+reaches across a gap into the dense part, and one such bridge folds the embedding. The
+*mutual* graph asks both, which removes the bridges; the pieces it leaves behind are joined
+by those edges of the union's minimum spanning tree that lead from piece to piece.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from isofold._errors import InvalidInputError
+from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold._validation import check_n_neighbors, check_points
+from isofold.neighbors.arrows import (
+    Arrows,
+    arrows_from_lists,
+    contract,
+    edges_of,
+    no_arrows,
+    pair_keys,
+)
+from isofold.neighbors.duplicates import Distinct, find_distinct, from_labels
+from isofold.neighbors.precomputed import check_distances, check_lengths, nearest_in_rows
+from isofold.neighbors.search import build_search, check_choice
+from isofold.neighbors.spanning import component_labels, spanning_forest_of
+
+DEFAULT_N_NEIGHBORS = 12
+KINDS = ("union", "mutual")
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborGraph:
+    """An undirected graph of lengths between distinct places.
+
+    Attributes
+    ----------
+    n_nodes : int
+        Number of distinct places.
+    edges : ndarray of shape (n_edges, 2)
+        Node pairs i < j, each once, in lexicographic order.
+    lengths : ndarray of shape (n_edges,)
+        Their lengths, all positive.
+    node_of_sample : ndarray of shape (n_samples,)
+        The node at which a sample sits; samples at the same place share one.
+    sample_of_node : ndarray of shape (n_nodes,)
+        The first sample of a node.
+    is_bridge : ndarray of shape (n_edges,)
+        Whether an edge was added afterwards to join components.
+    """
+
+    n_nodes: int
+    edges: IntArray
+    lengths: FloatArray
+    node_of_sample: IntArray
+    sample_of_node: IntArray
+    is_bridge: BoolArray
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return len(self.edges)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, copies included."""
+        return len(self.node_of_sample)
+
+    @property
+    def bridges(self) -> IntArray:
+        """Edges that were added to join components, shape (n_bridges, 2)."""
+        return self.edges[self.is_bridge]
+
+    @cached_property
+    def degrees(self) -> IntArray:
+        """Number of edges at every node."""
+        return np.bincount(self.edges.ravel(), minlength=self.n_nodes)
+
+    @cached_property
+    def adjacency(self) -> sp.csr_array:
+        """Lengths as a symmetric sparse matrix."""
+        return symmetric_matrix(self.n_nodes, self.edges, self.lengths)
+
+    def with_bridges(self, edges: IntArray, lengths: FloatArray) -> NeighborGraph:
+        """Return a graph with further edges, recorded as bridges.
+
+        Parameters
+        ----------
+        edges : ndarray of shape (n_bridges, 2)
+            Node pairs in any order. Pairs that the graph has already are left as they are.
+        lengths : ndarray of shape (n_bridges,)
+            Their lengths.
+
+        Returns
+        -------
+        NeighborGraph
+            The joined graph; this one stays as it is.
+
+        Raises
+        ------
+        InvalidInputError
+            If a bridge is a loop, leads to no node, or has no positive length.
+        """
+        bridges = np.sort(np.asarray(edges, dtype=np.intp).reshape(-1, 2), axis=1)
+        bridge_lengths = np.asarray(lengths, dtype=self.lengths.dtype)
+        _check_bridges(bridges, bridge_lengths, self.n_nodes)
+        keys = pair_keys(np.concatenate([self.edges, bridges]), self.n_nodes)
+        # The first occurrence of a key is the edge that was there before.
+        _, first = np.unique(keys, return_index=True)
+        return replace(
+            self,
+            edges=np.concatenate([self.edges, bridges])[first],
+            lengths=np.concatenate([self.lengths, bridge_lengths])[first],
+            is_bridge=np.concatenate([self.is_bridge, np.ones(len(bridges), dtype=bool)])[first],
+        )
+
+
+def build_graph(
+    X: Any,
+    *,
+    n_neighbors: int | None = None,
+    radius: float | None = None,
+    kind: str = "union",
+    metric: str = "euclidean",
+    method: str = "auto",
+    n_jobs: int | None = None,
+) -> NeighborGraph:
+    """Build the neighbor graph of points, of distances, or from a sparse matrix of lengths.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        The points. With ``metric="precomputed"``: a dense matrix of distances, or a sparse
+        one that holds the lengths of a ready graph, as from
+        ``sklearn.neighbors.kneighbors_graph(mode="distance")``.
+    n_neighbors : int or None, default=None
+        Neighbors of a point, copies not counted. 12 if neither this nor `radius` is given.
+    radius : float or None, default=None
+        Join all points up to this distance instead.
+    kind : {"union", "mutual"}, default="union"
+        Whether one of two points or both must list the other; "mutual" is completed by edges
+        of the union's minimum spanning tree. It makes no difference to a radius.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds.
+    method : {"auto", "kd_tree", "brute", "hnsw"}, default="auto"
+        How to search among points, see `build_search`.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Returns
+    -------
+    NeighborGraph
+        The graph, connected or not. Samples at the same place become one node.
+
+    Raises
+    ------
+    InvalidInputError
+        If the input cannot be used or there are not enough distinct points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> graph = build_graph(np.array([[0.0], [1.0], [1.0], [3.0]]), n_neighbors=1)
+    >>> graph.edges
+    array([[0, 1],
+           [1, 2]])
+    >>> graph.lengths
+    array([1., 2.])
+    >>> graph.node_of_sample
+    array([0, 1, 1, 2])
+    """
+    check_choice(kind, KINDS, name="kind")
+    check_choice(metric, ("euclidean", "precomputed"), name="metric")
+    _check_size(n_neighbors, radius)
+    if metric == "precomputed" and sp.issparse(X):
+        n_nodes, tails, heads, lengths = check_lengths(X)
+        _refuse_size(n_neighbors, radius)
+        every = np.arange(n_nodes)
+        return _assemble(Distinct(every, every), Arrows(tails, heads, lengths), kind=kind)
+    if metric == "precomputed":
+        distances = check_distances(X)
+        distinct = _distinct_by_distance(distances)
+        arrows = _arrows_of_distances(distances, distinct, n_neighbors, radius)
+    else:
+        points = check_points(X)
+        distinct = find_distinct(points)
+        places = points if not distinct.has_copies else points[distinct.sample_of_node]
+        arrows = _arrows_of_points(places, n_neighbors, radius, method=method, n_jobs=n_jobs)
+    return _assemble(distinct, arrows, kind=kind)
+
+
+def symmetric_matrix(n_nodes: int, edges: IntArray, values: FloatArray) -> sp.csr_array:
+    """Return a sparse matrix with a value at (i, j) and (j, i) for every edge."""
+    rows = np.concatenate([edges[:, 0], edges[:, 1]])
+    columns = np.concatenate([edges[:, 1], edges[:, 0]])
+    both = np.concatenate([values, values])
+    matrix = sp.csr_array((both, (rows, columns)), shape=(n_nodes, n_nodes))
+    matrix.sort_indices()
+    return matrix
+
+
+def _arrows_of_points(
+    places: FloatArray,
+    n_neighbors: int | None,
+    radius: float | None,
+    *,
+    method: str,
+    n_jobs: int | None,
+) -> Arrows:
+    """Return the arrows from every place to its neighbors."""
+    if len(places) == 1:
+        return no_arrows(places)
+    search = build_search(places, method=method, n_jobs=n_jobs)
+    if radius is not None:
+        found = search.query_radius(places, radius)
+        tails = np.repeat(np.arange(len(places)), np.diff(found.indptr))
+        return Arrows(tails, found.indices, found.distances)
+    near = search.query_self(_check_k(n_neighbors, len(places)))
+    return arrows_from_lists(near.distances, near.indices)
+
+
+def _arrows_of_distances(
+    distances: FloatArray, distinct: Distinct, n_neighbors: int | None, radius: float | None
+) -> Arrows:
+    """Return the arrows from every node to its neighbors in a distance matrix."""
+    if distinct.has_copies:
+        distances = _shortest_between_nodes(distances, distinct)
+    if distinct.n_nodes == 1:
+        return no_arrows(distances)
+    if radius is not None:
+        tails, heads = np.nonzero(distances <= radius)
+        return Arrows(tails, heads, distances[tails, heads])
+    k = _check_k(n_neighbors, distinct.n_nodes)
+    return arrows_from_lists(*nearest_in_rows(distances, k, own=np.arange(distinct.n_nodes)))
+
+
+def _distinct_by_distance(distances: FloatArray) -> Distinct:
+    """Return the nodes that a distance matrix tells apart."""
+    zeros = np.argwhere(distances == 0)
+    return from_labels(component_labels(len(distances), zeros))
+
+
+def _shortest_between_nodes(distances: FloatArray, distinct: Distinct) -> FloatArray:
+    """Return the least distance between the samples of every two nodes."""
+    indptr, samples = distinct.samples_by_node()
+    rows = np.minimum.reduceat(distances[samples], indptr[:-1], axis=0)
+    shortest: FloatArray = np.minimum.reduceat(rows[:, samples], indptr[:-1], axis=1)
+    return shortest
+
+
+def _assemble(distinct: Distinct, arrows: Arrows, *, kind: str) -> NeighborGraph:
+    """Contract what has no length, make arrows into edges and keep those of the kind."""
+    distinct, arrows = contract(distinct, arrows)
+    n_nodes = distinct.n_nodes
+    edges, lengths, is_mutual = edges_of(arrows, n_nodes)
+    if kind == "mutual" and not is_mutual.all():
+        pieces = component_labels(n_nodes, edges[is_mutual])
+        forest = spanning_forest_of(n_nodes, edges, lengths)
+        joins = forest[pieces[edges[forest, 0]] != pieces[edges[forest, 1]]]
+        keep = is_mutual.copy()
+        keep[joins] = True
+        edges, lengths = edges[keep], lengths[keep]
+    return NeighborGraph(
+        n_nodes=n_nodes,
+        edges=edges,
+        lengths=lengths,
+        node_of_sample=distinct.node_of_sample,
+        sample_of_node=distinct.sample_of_node,
+        is_bridge=np.zeros(len(edges), dtype=bool),
+    )
+
+
+def _check_size(n_neighbors: int | None, radius: float | None) -> None:
+    """Refuse two definitions of a neighborhood at once, and a radius that is none."""
+    if radius is None:
+        return
+    if n_neighbors is not None:
+        msg = (
+            f"n_neighbors={n_neighbors} and radius={radius} both define the neighborhood. "
+            f"Pass one of them."
+        )
+        raise InvalidInputError(msg)
+    if isinstance(radius, bool) or not isinstance(radius, Real) or not 0 < radius < np.inf:
+        msg = f"radius={radius!r} must be a positive number."
+        raise InvalidInputError(msg)
+
+
+def _refuse_size(n_neighbors: int | None, radius: float | None) -> None:
+    """Refuse a neighborhood for a graph that is ready."""
+    if n_neighbors is not None or radius is not None:
+        msg = (
+            "A sparse precomputed matrix is a ready graph, so n_neighbors and radius cannot "
+            "change it. Leave them out, or pass dense distances."
+        )
+        raise InvalidInputError(msg)
+
+
+def _check_k(n_neighbors: int | None, n_nodes: int) -> int:
+    """Return the number of neighbors if there are enough distinct points for it."""
+    k = DEFAULT_N_NEIGHBORS if n_neighbors is None else n_neighbors
+    return check_n_neighbors(k, n_nodes, what="distinct points")
+
+
+def _check_bridges(bridges: IntArray, lengths: FloatArray, n_nodes: int) -> None:
+    """Refuse bridges that are not edges."""
+    if len(bridges) != len(lengths):
+        msg = f"{len(bridges)} bridges have {len(lengths)} lengths. Pass one length a bridge."
+        raise InvalidInputError(msg)
+    if len(bridges) and (bridges.min() < 0 or bridges.max() >= n_nodes):
+        msg = f"A bridge leads to node {bridges.max()}, but nodes are 0 to {n_nodes - 1}."
+        raise InvalidInputError(msg)
+    if (bridges[:, 0] == bridges[:, 1]).any() or not (lengths > 0).all():
+        msg = "A bridge must join two different nodes and have a positive length."
+        raise InvalidInputError(msg)

@@ -1,0 +1,119 @@
+"""What every neighbor search answers, and the helpers that put answers in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from isofold._memory import block_rows, require_memory
+from isofold._typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """The k nearest points of each of m queries.
+
+    Attributes
+    ----------
+    distances : ndarray of shape (m, k)
+        Distances, ascending in every row.
+    indices : ndarray of shape (m, k)
+        Which points they lead to.
+    """
+
+    distances: FloatArray
+    indices: IntArray
+
+
+@dataclass(frozen=True)
+class RadiusNeighbors:
+    """All points within a radius of each of m queries, rows of unequal length end to end.
+
+    Attributes
+    ----------
+    indptr : ndarray of shape (m + 1,)
+        Row i is ``indices[indptr[i]:indptr[i + 1]]``.
+    indices : ndarray of shape (indptr[-1],)
+        The points found, nearest first within a row.
+    distances : ndarray of shape (indptr[-1],)
+        Their distances.
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    distances: FloatArray
+
+
+class NeighborSearch(Protocol):
+    """Points built into an index once, queried as often as needed."""
+
+    @property
+    def n_points(self) -> int:
+        """Number of points in the index."""
+
+    def query(self, points: FloatArray, k: int) -> Neighbors:
+        """Return the k nearest indexed points of every query."""
+
+    def query_self(self, k: int) -> Neighbors:
+        """Return the k nearest other points of every indexed point, itself left out."""
+
+    def query_radius(self, points: FloatArray, radius: float) -> RadiusNeighbors:
+        """Return all indexed points within a radius of every query, the rim included."""
+
+
+def pair_distances(queries: FloatArray, points: FloatArray, indices: IntArray) -> FloatArray:
+    """Return ``|queries[i] - points[indices[i, j]]|`` by direct subtraction, in blocks."""
+    n_queries, k = indices.shape
+    distances = np.empty((n_queries, k))
+    step = block_rows(k * points.shape[1] * 8, n_queries)
+    for start in range(0, n_queries, step):
+        block = slice(start, start + step)
+        differences = points[indices[block]] - queries[block, None, :].astype(np.float64)
+        distances[block] = np.sqrt(np.einsum("ijk,ijk->ij", differences, differences))
+    return distances
+
+
+def sort_rows(distances: FloatArray, indices: IntArray) -> Neighbors:
+    """Return rows ascending in distance, ties by index."""
+    order = np.lexsort((indices, distances), axis=-1)
+    return Neighbors(
+        np.take_along_axis(distances, order, axis=1), np.take_along_axis(indices, order, axis=1)
+    )
+
+
+def drop_own(found: Neighbors, own: IntArray) -> Neighbors:
+    """Remove query i's own index ``own[i]`` from its row, or the last entry if it is not there."""
+    n_queries, k = found.indices.shape
+    if np.array_equal(found.indices[:, 0], own):
+        return Neighbors(found.distances[:, 1:], found.indices[:, 1:])
+    keep = found.indices != own[:, None]
+    keep[keep.all(axis=1), -1] = False
+    shape = (n_queries, k - 1)
+    return Neighbors(found.distances[keep].reshape(shape), found.indices[keep].reshape(shape))
+
+
+def ragged_rows(
+    rows: IntArray, columns: IntArray, lengths: FloatArray, n_rows: int
+) -> RadiusNeighbors:
+    """Return unordered pairs as rows that ascend in distance, ties by index."""
+    order = np.lexsort((columns, lengths, rows))
+    counts = np.bincount(rows, minlength=n_rows)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return RadiusNeighbors(indptr, columns[order].astype(np.intp), lengths[order])
+
+
+def require_pairs(n_pairs: int, radius: float) -> None:
+    """Refuse a radius that holds more pairs than memory does."""
+    # A record of two indices and a length, its sorted copy, and the sorting order.
+    require_memory(
+        n_pairs * 72,
+        what=f"radius={radius:.3g} holds {n_pairs} pairs and",
+        instead="Pass a smaller radius, or ask for a number of neighbors.",
+    )
+
+
+def match_precision(points: FloatArray, distances: FloatArray) -> FloatArray:
+    """Return distances in the precision of the points."""
+    return distances.astype(points.dtype, copy=False)

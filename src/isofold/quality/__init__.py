@@ -1,0 +1,59 @@
+"""How good is a map? Measures with bounded memory, intervals and per-point values.
+
+Every measure compares the points before (`X`) with the points after (`Y`) and returns a
+:class:`Score`: a float that also carries its interval and its per-point form.
+"""
+
+from isofold.quality.coranking import CoRankingCurve, coranking_curve
+from isofold.quality.global_ import normalized_stress, residual_variance, shepard_correlation
+from isofold.quality.groups import (
+    normalized_mutual_information,
+    one_nn_error,
+    purity,
+    reconstruction_error,
+)
+from isofold.quality.isometry import (
+    LocalIsometry,
+    local_isometry,
+    preservation_error,
+    procrustes_measure,
+    stretch,
+)
+from isofold.quality.ranks import (
+    continuity,
+    mean_relative_rank_error,
+    neighbor_error,
+    trustworthiness,
+)
+from isofold.quality.score import Score
+from isofold.quality.scorecard import Entry, Scorecard, scorecard
+from isofold.quality.truth import out_of_sample_error, procrustes_error, spectrum, variance_loss
+
+__all__ = [
+    "CoRankingCurve",
+    "Entry",
+    "LocalIsometry",
+    "Score",
+    "Scorecard",
+    "continuity",
+    "coranking_curve",
+    "local_isometry",
+    "mean_relative_rank_error",
+    "neighbor_error",
+    "normalized_mutual_information",
+    "normalized_stress",
+    "one_nn_error",
+    "out_of_sample_error",
+    "preservation_error",
+    "procrustes_error",
+    "procrustes_measure",
+    "purity",
+    "reconstruction_error",
+    "residual_variance",
+    "scorecard",
+    "shepard_correlation",
+    "spectrum",
+    "stretch",
+    "trustworthiness",
+    "variance_loss",
+]

@@ -1,0 +1,268 @@
+"""Are large distances in proportion? Stress, Shepard correlation, residual variance.
+
+All three are functions of a few moments of the pairs (distance before, distance after). The
+moments are summed point by point, so memory is O(n) and a sample of points gives an interval.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from isofold._errors import DisconnectedGraphWarning, InvalidInputError
+from isofold._typing import FloatArray, IntArray
+from isofold.neighbors import NeighborGraph, build_graph, connected_components, geodesic_blocks
+from isofold.quality.distances import Comparison, compare
+from isofold.quality.score import RowSample, Score, moment_score
+
+# Columns of a moment table: mean over the other points of 1, a, b, a², b², ab.
+COUNT, A, B, AA, BB, AB = range(6)
+
+# Squared distances from 2⁻⁶⁰ to 2⁴ of a row's largest, in 4096 bins an octave (`_bins`).
+LOWEST_BIN = (127 - 60) * 4096
+N_BINS = 64 * 4096
+
+
+def normalized_stress(
+    X: Any,
+    Y: Any,
+    *,
+    scale: bool = False,
+    metric: str = "euclidean",
+    n_samples: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Score:
+    """Relative error of all pairwise distances, √(Σ (d_X − d_Y)² / Σ d_X²); 0 is best.
+
+    Parameters
+    ----------
+    X, Y, metric, n_samples, random_state, n_jobs
+        As in :func:`~isofold.quality.trustworthiness`.
+    scale : bool, default=False
+        Allow the embedding the best common factor first.
+
+    Returns
+    -------
+    Score
+        The stress; its per-point form is the stress of a point's own pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.quality import normalized_stress
+    >>> line = np.arange(20.0)[:, None]
+    >>> round(normalized_stress(line, 3 * line), 12)
+    2.0
+    >>> round(normalized_stress(line, 3 * line, scale=True), 6)
+    0.0
+    """
+    comparison = compare(
+        X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs
+    )
+    return stress_of(pair_moments(comparison), comparison.sample, scale=scale)
+
+
+def stress_of(moments: FloatArray, sample: RowSample, *, scale: bool = False) -> Score:
+    """Return the normalized stress of a table of moments."""
+    require_spread(moments[:, AA], what="X")
+
+    def stress(m: FloatArray) -> FloatArray:
+        if scale:
+            explained = m[..., AB] ** 2 / np.maximum(m[..., BB], np.finfo(float).tiny)
+            squared = m[..., AA] - explained
+        else:
+            squared = m[..., AA] - 2.0 * m[..., AB] + m[..., BB]
+        return np.sqrt(np.maximum(squared, 0.0) / m[..., AA])
+
+    safe = np.where(moments[:, AA : AA + 1] > 0, moments, 1.0)
+    return moment_score(
+        moments, stress, sample, bounds=(0, np.inf), per_point=np.asarray(stress(safe))
+    )
+
+
+def shepard_correlation(
+    X: Any,
+    Y: Any,
+    *,
+    method: str = "spearman",
+    metric: str = "euclidean",
+    n_samples: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Score:
+    """Correlation of distances before and after, over all pairs (Shepard diagram); 1 is best.
+
+    Parameters
+    ----------
+    X, Y, metric, n_samples, random_state, n_jobs
+        As in :func:`~isofold.quality.trustworthiness`.
+    method : {"spearman", "pearson"}, default="spearman"
+        Correlate the ranks of the distances, or the distances themselves.
+
+    Returns
+    -------
+    Score
+        The correlation.
+
+    Notes
+    -----
+    Ranks of n² distances would not fit in memory. They are read off a histogram in which
+    distances equal to a relative 1.2e-4 share their mean rank.
+    """
+    if method not in ("spearman", "pearson"):
+        msg = f"method={method!r} must be 'spearman' or 'pearson'."
+        raise InvalidInputError(msg)
+    comparison = compare(
+        X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs
+    )
+    moments = pair_moments(comparison) if method == "pearson" else rank_moments(comparison)
+    return correlation_of(moments, comparison.sample)
+
+
+def correlation_of(moments: FloatArray, sample: RowSample) -> Score:
+    """Return the correlation in a table of moments."""
+    return moment_score(moments, _correlation, sample, bounds=(-1, 1))
+
+
+def residual_variance(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int = 12,
+    metric: str = "euclidean",
+    n_samples: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Score:
+    """Variance of geodesic distances that the embedding does not explain; 0 is best.
+
+    1 − corr²(d_G, d_Y), d_G the shortest paths in the graph of the `n_neighbors` nearest
+    neighbors, d_Y the Euclidean distances in the embedding. Pairs in different components of the
+    graph have no path and are left out, with a warning.
+
+    Parameters
+    ----------
+    X, Y, n_neighbors, metric, n_samples, random_state, n_jobs
+        As in :func:`~isofold.quality.trustworthiness`. One shortest-path search per evaluated
+        point: sample where there are more than a few thousand.
+
+    Returns
+    -------
+    Score
+        The residual variance. Shortcuts in the graph spoil it: read it beside the other measures.
+    """
+    comparison = compare(
+        X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs
+    )
+    graph = build_graph(X, n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs)
+    return residual_variance_of(comparison, graph)
+
+
+def residual_variance_of(comparison: Comparison, graph: NeighborGraph) -> Score:
+    """Residual variance against the shortest paths of a given graph."""
+    sizes = connected_components(graph).sizes
+    if len(sizes) > 1:
+        msg = (
+            f"The neighbor graph has {len(sizes)} components (the largest with {sizes[0]} of "
+            f"{graph.n_nodes} nodes). Residual variance looks only at pairs inside a component: "
+            f"raise n_neighbors, or score the components one by one."
+        )
+        warnings.warn(msg, DisconnectedGraphWarning, stacklevel=3)
+    moments = geodesic_moments(comparison, graph)
+
+    def unexplained(m: FloatArray) -> FloatArray:
+        return 1.0 - _correlation(m) ** 2
+
+    return moment_score(moments, unexplained, comparison.sample, bounds=(0, 1))
+
+
+def pair_moments(comparison: Comparison) -> FloatArray:
+    """Moments of (d_X, d_Y) over all other points, one row a point, shape (n_sampled, 6)."""
+
+    def of_block(rows: IntArray) -> FloatArray:
+        before = np.sqrt(comparison.input.squared(rows))
+        return _moments(before, np.sqrt(comparison.embedding.squared(rows)), rows)
+
+    return np.concatenate(list(comparison.map_blocks(of_block)))
+
+
+def rank_moments(comparison: Comparison) -> FloatArray:
+    """Moments of the ranks of d_X and d_Y among all evaluated pairs, ranks scaled to (0, 1)."""
+    spaces = (comparison.input, comparison.embedding)
+    first = comparison.sample.indices[:1]
+    units = [float(space.squared(first).max()) for space in spaces]
+    if min(units) == 0:
+        require_spread(np.zeros(1), what="X or Y")
+
+    def bins(rows: IntArray) -> list[IntArray]:
+        return [_bins(s.squared(rows), unit) for s, unit in zip(spaces, units, strict=True)]
+
+    histograms = np.zeros((2, N_BINS), dtype=np.intp)
+    for counts in comparison.map_blocks(
+        lambda rows: [np.bincount(b.ravel(), minlength=N_BINS) for b in bins(rows)]
+    ):
+        histograms += counts
+    histograms[:, 0] -= len(comparison.sample.indices)  # every point's pair with itself
+    mean_ranks = [(np.cumsum(counts) - 0.5 * counts) / counts.sum() for counts in histograms]
+
+    def of_block(rows: IntArray) -> FloatArray:
+        a, b = (ranks[bin_] for ranks, bin_ in zip(mean_ranks, bins(rows), strict=True))
+        return _moments(a, b, rows)
+
+    return np.concatenate(list(comparison.map_blocks(of_block)))
+
+
+def geodesic_moments(comparison: Comparison, graph: NeighborGraph) -> FloatArray:
+    """Moments of (d_G, d_Y) over the points that a path reaches."""
+    parts = []
+    start = 0
+    for paths in geodesic_blocks(graph, comparison.sample.indices, n_jobs=comparison.n_jobs):
+        rows = comparison.sample.indices[start : start + len(paths)]
+        start += len(paths)
+        parts.append(_moments(paths, np.sqrt(comparison.embedding.squared(rows)), rows))
+    return np.concatenate(parts)
+
+
+def require_spread(values: FloatArray, *, what: str) -> None:
+    """Refuse distances that are all zero, of which no share or correlation can be taken."""
+    if not (values > 0).any():
+        msg = (
+            f"All points of {what} coincide, so their distances are all 0 and nothing can be "
+            f"compared with them. Check for a constant table."
+        )
+        raise InvalidInputError(msg)
+
+
+def _moments(a: FloatArray, b: FloatArray, rows: IntArray) -> FloatArray:
+    known = np.isfinite(a)
+    known[np.arange(len(rows)), rows] = False
+    if known.sum() < known.size - len(rows):
+        b = np.where(known, b, 0.0)
+        a = np.where(known, a, 0.0)
+    else:
+        a[np.arange(len(rows)), rows] = b[np.arange(len(rows)), rows] = 0.0
+    products = [np.einsum("ij,ij->i", u, v) for u, v in ((a, a), (b, b), (a, b))]
+    sums = [known.sum(axis=1), a.sum(axis=1), b.sum(axis=1), *products]
+    return np.stack(sums, axis=1) / (a.shape[1] - 1)
+
+
+def _correlation(m: FloatArray) -> FloatArray:
+    a, b, aa, bb, ab = (m[..., column] / m[..., COUNT] for column in (A, B, AA, BB, AB))
+    spread = np.sqrt(np.maximum(aa - a * a, 0.0) * np.maximum(bb - b * b, 0.0))
+    if np.any(spread <= 0):
+        msg = (
+            "All distances before or after are equal, so they have no correlation. Pass at least "
+            "three points that do not form a regular simplex."
+        )
+        raise InvalidInputError(msg)
+    return np.asarray((ab - a * b) / spread)
+
+
+def _bins(squared: FloatArray, unit: float) -> IntArray:
+    # The bits of a positive float ascend with its value: exponent and 12 bits of the mantissa
+    # make bins of equal relative width that no outlier can empty.
+    bits = (squared * (1.0 / unit)).astype(np.float32).view(np.int32) >> 11
+    return np.clip(bits - LOWEST_BIN, 0, N_BINS - 1)

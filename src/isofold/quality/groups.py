@@ -1,0 +1,169 @@
+"""Groups: whether labels survive, and how pure and flat clusters are.
+
+References
+----------
+Purity, NMI and reconstruction error: Khajehpour Tadavani (2013), eq. 4.18-4.21.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isofold._errors import InvalidInputError
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_count, check_points
+from isofold.linalg import principal_coordinates
+from isofold.neighbors import kneighbors
+from isofold.quality.distances import Comparison, compare, nearest
+from isofold.quality.score import Score, draw_rows, mean_score
+
+
+def one_nn_error(
+    Y: Any,
+    labels: Any,
+    *,
+    n_samples: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Score:
+    """Share of points whose nearest other point has another label; 0 is best.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_points, n_components)
+        The embedding.
+    labels : array-like of shape (n_points,)
+        Class of every point: numbers or text.
+    n_samples, random_state, n_jobs
+        As in :func:`~isofold.quality.trustworthiness`.
+
+    Returns
+    -------
+    Score
+        The leave-one-out error of the 1-nearest-neighbor classifier, with its per-point form.
+
+    Examples
+    --------
+    >>> from isofold.quality import one_nn_error
+    >>> float(one_nn_error([[0.0], [1.0], [10.0], [11.5]], ["a", "a", "b", "c"]))
+    0.5
+    """
+    comparison = compare(Y, Y, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs)
+    return one_nn_of(comparison, labels)
+
+
+def one_nn_of(comparison: Comparison, labels: Any) -> Score:
+    """1-nearest-neighbor error in the embedding of a prepared comparison."""
+    classes = check_labels(labels, comparison.sample.n_points)
+    if comparison.sample.exact:
+        near = kneighbors(comparison.embedded_points, 1, n_jobs=comparison.n_jobs).indices[:, 0]
+    else:
+        parts = comparison.map_blocks(
+            lambda rows: [nearest(row, 1)[0] for row in comparison.embedding.others(rows)]
+        )
+        near = np.concatenate(list(parts))
+    wrong = classes[near] != classes[comparison.sample.indices]
+    return mean_score(wrong.astype(np.float64), comparison.sample, bounds=(0, 1))
+
+
+def purity(clusters: Any, labels: Any) -> float:
+    """Share of points that carry the most frequent label of their cluster; 1 is best.
+
+    Parameters
+    ----------
+    clusters, labels : array-like of shape (n_points,)
+        Cluster and class of every point.
+
+    Returns
+    -------
+    float
+        At least the share of the largest class, whatever the clusters.
+
+    Examples
+    --------
+    >>> from isofold.quality import purity
+    >>> purity([0, 0, 1, 1], ["a", "a", "a", "b"])
+    0.75
+    """
+    clusters = check_labels(clusters, None, name="clusters")
+    counts = _contingency(clusters, check_labels(labels, len(clusters)))
+    return float(counts.max(axis=1).sum() / counts.sum())
+
+
+def normalized_mutual_information(clusters: Any, labels: Any) -> float:
+    """Information that clusters and labels share, 2I/(H + H); 1 is best.
+
+    Parameters
+    ----------
+    clusters, labels : array-like of shape (n_points,)
+        Cluster and class of every point.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+    """
+    from sklearn.metrics import normalized_mutual_info_score
+
+    clusters = check_labels(clusters, None, name="clusters")
+    return float(normalized_mutual_info_score(check_labels(labels, len(clusters)), clusters))
+
+
+def reconstruction_error(X: Any, clusters: Any, *, n_components: int) -> Score:
+    """Mean squared distance of points from the best flat of their cluster; 0 is best.
+
+    φ_rec/n with φ_rec = Σ_l Σ_{i ∈ C_l} ‖x_i − b_l‖² − ‖(x_i − b_l) U_l‖², b_l the mean and U_l
+    the first principal axes of cluster l.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features)
+        The points.
+    clusters : array-like of shape (n_points,)
+        Cluster of every point.
+    n_components : int
+        Dimension of the flats; 0 measures the distance from the cluster means.
+
+    Returns
+    -------
+    Score
+        The mean, with every point's squared distance as its per-point form.
+    """
+    X = check_points(X, min_samples=1)
+    r = check_count(n_components, name="n_components", minimum=0)
+    clusters = check_labels(clusters, len(X), name="clusters")
+    squared = np.empty(len(X))
+    for cluster in range(clusters.max() + 1):
+        members = np.flatnonzero(clusters == cluster)
+        centered = X[members].astype(np.float64)
+        centered -= centered.mean(axis=0)
+        if r > 0:
+            axes = principal_coordinates(centered, min(r, X.shape[1])).axes
+            centered -= centered @ axes @ axes.T
+        squared[members] = np.einsum("ij,ij->i", centered, centered)
+    return Score(float(squared.mean()), sample=draw_rows(len(X), None), per_point=squared)
+
+
+def check_labels(labels: Any, n_points: int | None, *, name: str = "labels") -> IntArray:
+    """Return labels of any kind as class numbers from 0."""
+    array = np.asarray(labels)
+    if array.ndim != 1 or len(array) == 0 or (n_points is not None and len(array) != n_points):
+        msg = (
+            f"{name} has shape {array.shape}, but one entry a point is needed"
+            + ("." if n_points is None else f", that is {n_points}.")
+            + " Pass a one-dimensional array in the order of the rows."
+        )
+        raise InvalidInputError(msg)
+    try:
+        return np.asarray(np.unique(array, return_inverse=True)[1])
+    except TypeError as error:
+        msg = f"{name} mixes kinds of values that cannot be sorted ({error}). Convert them to text."
+        raise InvalidInputError(msg) from error
+
+
+def _contingency(rows: IntArray, columns: IntArray) -> FloatArray:
+    n_columns = int(columns.max()) + 1
+    counts = np.bincount(rows * n_columns + columns, minlength=(int(rows.max()) + 1) * n_columns)
+    return counts.reshape(-1, n_columns)

@@ -1,0 +1,298 @@
+"""Are distances true? Lengths of neighbor pairs, stretch of the others, agreement with a truth.
+
+References
+----------
+Preservation error and stretch: Khajehpour Tadavani (2013), §2.1. Procrustes measure: Goldberg
+and Ritov, "Local Procrustes for manifold embedding" (2009).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from isofold._errors import InvalidInputError
+from isofold._memory import block_rows
+from isofold._parallel import ordered_map
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_n_neighbors
+from isofold.quality.distances import Comparison, compare, nearest
+from isofold.quality.neighborhoods import Neighborhoods, neighborhoods_of
+from isofold.quality.score import Score, mean_score, moment_score, quantile_score
+
+
+@dataclass(frozen=True)
+class LocalIsometry:
+    """How true the lengths of neighbor pairs are.
+
+    Parameters
+    ----------
+    ratio : Score
+        Median of embedded over original length: 1 if the scale is kept.
+    median, p95, worst : Score
+        Median, 95 % quantile and maximum of |ratio − 1|. A sampled ``worst`` is a lower bound.
+    per_point : ndarray of shape (n_sampled,)
+        Mean of |ratio − 1| over a point's own pairs; 0 for a point that has only copies.
+    """
+
+    ratio: Score
+    median: Score
+    p95: Score
+    worst: Score
+    per_point: FloatArray
+
+
+def local_isometry(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int = 12,
+    metric: str = "euclidean",
+    n_samples: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> LocalIsometry:
+    """Ratio of embedded to original length over all pairs of a point and a near neighbor.
+
+    Parameters
+    ----------
+    X, Y, n_neighbors, metric, n_samples, random_state, n_jobs
+        As in :func:`~isofold.quality.trustworthiness`; `n_neighbors` may be anything below
+        `n_points`. Pairs of identical points have no ratio and are left out.
+
+    Returns
+    -------
+    LocalIsometry
+        The distribution of the ratio in four numbers, and one number per point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.quality import local_isometry
+    >>> line = np.arange(20.0)[:, None]
+    >>> isometry = local_isometry(line, 3 * line, n_neighbors=2)
+    >>> float(isometry.ratio), float(isometry.worst)
+    (3.0, 2.0)
+    """
+    comparison = compare(
+        X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs
+    )
+    return isometry_of(neighborhoods_of(comparison, n_neighbors))
+
+
+def isometry_of(near: Neighborhoods) -> LocalIsometry:
+    """Local isometry of measured neighborhoods."""
+    ratio = near.ratio
+    error = np.abs(ratio - 1.0)
+    counts = np.isfinite(error).sum(axis=1)
+    median, p95, worst = (quantile_score(error, q, near.sample) for q in (0.5, 0.95, 1.0))
+    per_point = np.nansum(error, axis=1) / np.maximum(counts, 1)
+    return LocalIsometry(quantile_score(ratio, 0.5, near.sample), median, p95, worst, per_point)
+
+
+def preservation_error(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int = 12,
+    pairs: Any = None,
+    targets: Any = None,
+    metric: str = "euclidean",
+    n_samples: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Score:
+    """Error of the distances to keep, mean of (‖y_i − y_j‖²/τ_ij² − 1)²; 0 is best.
+
+    Parameters
+    ----------
+    X, Y, n_neighbors, metric, n_samples, random_state, n_jobs
+        As in :func:`~isofold.quality.trustworthiness`.
+    pairs : array-like of shape (n_pairs, 2), optional
+        The pairs to keep; by default every point with its `n_neighbors` nearest.
+    targets : array-like of shape (n_pairs,), optional
+        The distances τ that `pairs` should have; by default those in `X`.
+
+    Returns
+    -------
+    Score
+        The mean over the pairs, with a per-point form for the default pairs.
+    """
+    comparison = compare(
+        X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs
+    )
+    if pairs is None:
+        return preservation_of(neighborhoods_of(comparison, n_neighbors))
+    squared_ratio = _ratio_of_pairs(comparison, pairs, targets)
+    return Score(float(np.mean((squared_ratio - 1.0) ** 2)))
+
+
+def preservation_of(near: Neighborhoods) -> Score:
+    """Preservation error of measured neighborhoods."""
+    return _mean_over_pairs((near.ratio**2 - 1.0) ** 2, near)
+
+
+def stretch(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int = 12,
+    pairs: Any = None,
+    targets: Any = None,
+    metric: str = "euclidean",
+    n_samples: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Score:
+    """How far all other pairs were pulled apart, mean of ‖y_i − y_j‖²/τ_ij².
+
+    Parameters
+    ----------
+    X, Y, n_neighbors, metric, n_samples, random_state, n_jobs
+        As in :func:`~isofold.quality.trustworthiness`.
+    pairs : array-like of shape (n_pairs, 2), optional
+        The pairs to stretch; by default every point with all but its `n_neighbors` nearest.
+    targets : array-like of shape (n_pairs,), optional
+        The weights τ of `pairs`; by default their distances in `X`.
+
+    Returns
+    -------
+    Score
+        The mean over the pairs, with a per-point form for the default pairs.
+    """
+    comparison = compare(
+        X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs
+    )
+    if pairs is None:
+        return stretch_of(comparison, n_neighbors)
+    return Score(float(np.mean(_ratio_of_pairs(comparison, pairs, targets))))
+
+
+def stretch_of(comparison: Comparison, n_neighbors: int) -> Score:
+    """Stretch of the pairs beyond the k nearest."""
+    n = comparison.sample.n_points
+    k = check_n_neighbors(n_neighbors, n)
+
+    def of_block(rows: IntArray) -> FloatArray:
+        sums = np.zeros((len(rows), 2))
+        pairs = zip(comparison.input.others(rows), comparison.embedding.squared(rows), strict=True)
+        for position, (before, after) in enumerate(pairs):
+            before[nearest(before, k)] = -1.0
+            far = before > 0
+            sums[position] = np.sum(after[far] / before[far]), np.count_nonzero(far)
+        return sums
+
+    sums = np.concatenate(list(comparison.map_blocks(of_block)))
+    if not sums[:, 1].any():
+        msg = (
+            f"With n_neighbors={k} every pair of the {n} points is a neighbor pair (or a copy), "
+            f"so none is left to stretch. Pass a smaller n_neighbors."
+        )
+        raise InvalidInputError(msg)
+    per_point = sums[:, 0] / np.maximum(sums[:, 1], 1)
+    return moment_score(sums, _ratio, comparison.sample, bounds=(0, np.inf), per_point=per_point)
+
+
+def procrustes_measure(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int = 12,
+    normalized: bool = True,
+    n_samples: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Score:
+    """Mean misfit of each neighborhood after its best rigid motion (Goldberg & Ritov); 0 is best.
+
+    G_i = min over AᵀA = I and b of Σ ‖x − A y − b‖² over point i and its k nearest in the input
+    = ‖X_c‖² + ‖Y_c‖² − 2 Σ σ(Y_cᵀ X_c), both centered: no scaling is allowed.
+
+    Parameters
+    ----------
+    X, Y, n_neighbors, n_samples, random_state, n_jobs
+        As in :func:`~isofold.quality.trustworthiness`; `X` must hold coordinates.
+    normalized : bool, default=True
+        Divide G_i by ‖X_c‖², which makes it free of units. False gives the raw measure.
+
+    Returns
+    -------
+    Score
+        The mean of G_i, with its per-point form.
+    """
+    comparison = compare(X, Y, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs)
+    near = neighborhoods_of(comparison, n_neighbors)
+    return procrustes_measure_of(comparison, near, normalized=normalized)
+
+
+def procrustes_measure_of(
+    comparison: Comparison, near: Neighborhoods, *, normalized: bool = True
+) -> Score:
+    """Procrustes measure of measured neighborhoods."""
+    X, Y = comparison.input.points, comparison.embedded_points
+    if X is None:
+        msg = "The Procrustes measure needs coordinates in X, not distances."
+        raise InvalidInputError(msg)
+    members = np.column_stack([near.sample.indices, near.indices])
+    step = block_rows(8 * members.shape[1] * (X.shape[1] + Y.shape[1]), len(members))
+    blocks = (members[start : start + step] for start in range(0, len(members), step))
+    parts = ordered_map(lambda block: _misfit(X, Y, block), blocks, n_jobs=comparison.n_jobs)
+    misfit, size = np.concatenate(list(parts), axis=1)
+    if normalized:
+        # A neighborhood of copies has no size: it fits if the embedding keeps it together.
+        misfit = np.where(size > 0, misfit / np.where(size > 0, size, 1.0), misfit > 0)
+    return mean_score(misfit, near.sample, bounds=(0, np.inf))
+
+
+def _misfit(X: FloatArray, Y: FloatArray, members: IntArray) -> FloatArray:
+    before, after = X[members].astype(np.float64), Y[members].astype(np.float64)
+    before -= before.mean(axis=1, keepdims=True)
+    after -= after.mean(axis=1, keepdims=True)
+    size = np.einsum("ijk,ijk->i", before, before)
+    singular = np.linalg.svd(after.transpose(0, 2, 1) @ before, compute_uv=False)
+    misfit = size + np.einsum("ijk,ijk->i", after, after) - 2.0 * singular.sum(axis=1)
+    return np.stack([np.maximum(misfit, 0.0), size])
+
+
+def _mean_over_pairs(values: FloatArray, near: Neighborhoods) -> Score:
+    sums = np.column_stack([np.nansum(values, axis=1), np.isfinite(values).sum(axis=1)])
+    per_point = sums[:, 0] / np.maximum(sums[:, 1], 1)
+    return moment_score(sums, _ratio, near.sample, bounds=(0, np.inf), per_point=per_point)
+
+
+def _ratio(sums: FloatArray) -> FloatArray:
+    return np.asarray(sums[..., 0] / sums[..., 1])
+
+
+def _ratio_of_pairs(comparison: Comparison, pairs: Any, targets: Any) -> FloatArray:
+    """Squared ratio of embedded to wanted length of given pairs."""
+    pairs = np.asarray(pairs)
+    n = comparison.sample.n_points
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or len(pairs) == 0 or pairs.dtype.kind not in "iu":
+        msg = (
+            f"pairs must be a table of two row numbers a line; got shape {pairs.shape} and dtype "
+            f"{pairs.dtype}. Pass, for example, graph.edges."
+        )
+        raise InvalidInputError(msg)
+    if pairs.min() < 0 or pairs.max() >= n:
+        msg = f"pairs hold row numbers from {pairs.min()} to {pairs.max()}, but there are {n} rows."
+        raise InvalidInputError(msg)
+    Y = comparison.embedded_points.astype(np.float64)
+    after = np.sum((Y[pairs[:, 0]] - Y[pairs[:, 1]]) ** 2, axis=1)
+    if targets is None:
+        X = comparison.input.points
+        if X is None:
+            msg = 'With metric="precomputed" pass the wanted lengths of `pairs` as `targets`.'
+            raise InvalidInputError(msg)
+        wanted = np.sum((X[pairs[:, 0]].astype(np.float64) - X[pairs[:, 1]]) ** 2, axis=1)
+    else:
+        wanted = np.asarray(targets, dtype=np.float64) ** 2
+    if wanted.shape != after.shape or not np.isfinite(wanted).all() or not (wanted > 0).all():
+        msg = (
+            f"{len(pairs)} pairs need as many finite target distances > 0; got {wanted.shape} with "
+            f"smallest {np.sqrt(np.min(wanted, initial=np.inf)):.3g}. Leave out pairs of copies."
+        )
+        raise InvalidInputError(msg)
+    return after / wanted

@@ -1,0 +1,314 @@
+"""All measures of one embedding, gathered, printed, exported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from isofold._errors import InvalidInputError
+from isofold._typing import FloatArray
+from isofold._validation import check_points
+from isofold.neighbors import build_graph
+from isofold.quality import ranks
+from isofold.quality.coranking import CoRankingCurve, curve_of
+from isofold.quality.distances import Comparison, compare
+from isofold.quality.global_ import (
+    correlation_of,
+    pair_moments,
+    rank_moments,
+    residual_variance_of,
+    stress_of,
+)
+from isofold.quality.groups import one_nn_of
+from isofold.quality.isometry import (
+    LocalIsometry,
+    isometry_of,
+    preservation_of,
+    procrustes_measure_of,
+    stretch_of,
+)
+from isofold.quality.neighborhoods import neighborhoods_of
+from isofold.quality.score import CONFIDENCE, RowSample, Score, draw_rows
+from isofold.quality.truth import procrustes_error, spectrum
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_PAIRS = 4 * 10**8
+"""Distances looked at with n_samples="auto": exact up to 20,000 points, seconds on two cores."""
+MAX_PATHS = 2 * 10**7
+"""Shortest paths, which cost fifty times more each: exact up to 4,472 points."""
+MIN_ROWS = 200
+MIN_SOURCES = 32
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a scorecard: the score, its best value and what it says."""
+
+    name: str
+    score: Score
+    best: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Scorecard(Mapping[str, Score]):
+    """Quality of one embedding; a mapping from the name of a measure to its :class:`Score`.
+
+    Parameters
+    ----------
+    entries : tuple of Entry
+        The measures in order.
+    n_points, n_components, n_neighbors : int
+        What was scored, and how large neighborhoods were.
+    curve : CoRankingCurve
+        Neighborhood preservation at every scale.
+    isometry : LocalIsometry
+        Distribution of length ratios; ``isometry.per_point`` is the distortion of each point.
+    sample : RowSample
+        The points at which it was evaluated.
+    spectrum : ndarray of shape (n_components,)
+        Share of the embedding's variance along its principal axes.
+    """
+
+    entries: tuple[Entry, ...]
+    n_points: int
+    n_components: int
+    n_neighbors: int
+    curve: CoRankingCurve = field(repr=False)
+    isometry: LocalIsometry = field(repr=False)
+    sample: RowSample = field(repr=False)
+    spectrum: FloatArray = field(repr=False)
+
+    def __getitem__(self, name: str) -> Score:
+        for entry in self.entries:
+            if entry.name == name:
+                return entry.score
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (entry.name for entry in self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def title(self) -> str:
+        """What was scored, in one line."""
+        sampled = len(self.sample.indices)
+        how = "all points" if self.sample.exact else f"{sampled:,} sampled points"
+        return (
+            f"{self.n_points:,} points in {self.n_components} dimension(s), "
+            f"{self.n_neighbors} neighbors, {how}"
+        )
+
+    def __str__(self) -> str:
+        cells = [("measure", "value", f"{CONFIDENCE:.0%} interval", "best", "what it says")]
+        cells += [
+            (entry.name, _number(entry.score), _interval(entry.score), entry.best, entry.meaning)
+            for entry in self.entries
+        ]
+        widths = [max(len(row[column]) for row in cells) for column in range(4)]
+        lines = []
+        for name, value, interval, best, meaning in cells:
+            figures = (
+                f"{name:<{widths[0]}}  {value:>{widths[1]}}  {interval:>{widths[2]}}"
+                f"  {best:>{widths[3]}}"
+            )
+            lines.append(f"{figures}  {meaning}")
+        rule = "-" * max(len(line) for line in lines)
+        return "\n".join([self.title, rule, lines[0], rule, *lines[1:]])
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the scorecard as a data frame, one row a measure (needs pandas)."""
+        from isofold._dependencies import require
+
+        pandas = require("pandas", extra="pandas", purpose="Scorecard.to_pandas")
+        rows = [
+            {
+                "measure": entry.name,
+                "value": float(entry.score),
+                "low": entry.score.interval[0],
+                "high": entry.score.interval[1],
+                "exact": entry.score.exact,
+                "best": entry.best,
+                "meaning": entry.meaning,
+            }
+            for entry in self.entries
+        ]
+        return pandas.DataFrame(rows).set_index("measure")
+
+    def to_html(self) -> str:
+        """Return the scorecard as an HTML table."""
+        header = ("measure", "value", f"{CONFIDENCE:.0%} interval", "best", "what it says")
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+        body = "".join(
+            "<tr>"
+            f"<th scope='row'>{escape(entry.name)}</th><td>{_number(entry.score)}</td>"
+            f"<td>{_interval(entry.score)}</td><td>{entry.best}</td>"
+            f"<td>{escape(entry.meaning)}</td></tr>"
+            for entry in self.entries
+        )
+        return (
+            f"<table class='isofold-scorecard'><caption>{escape(self.title)}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def scorecard(
+    X: Any,
+    Y: Any,
+    *,
+    labels: Any = None,
+    truth: Any = None,
+    n_neighbors: int = 12,
+    n_samples: int | str | None = "auto",
+    metric: str = "euclidean",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Scorecard:
+    """Gather all measures of how well an embedding keeps distances and neighbors.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features) or (n_points, n_points)
+        The points before, or their distances with ``metric="precomputed"``.
+    Y : array-like of shape (n_points, n_components)
+        The points after.
+    labels : array-like of shape (n_points,), optional
+        Classes, for the 1-nearest-neighbor error.
+    truth : array-like of shape (n_points, n_dimensions), optional
+        True coordinates, for the Procrustes error.
+    n_neighbors : int, default=12
+        Size of a neighborhood, below half of the number of points.
+    n_samples : int, "auto" or None, default="auto"
+        At how many random points to evaluate. None takes all; "auto" takes all up to 20,000
+        points (4,472 for shortest paths) and then fewer, so that time stays bounded.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds.
+    random_state : int, RandomState or None, default=None
+        Source of the draw.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+
+    Returns
+    -------
+    Scorecard
+        Prints as a table; ``to_pandas()`` and ``to_html()`` export it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.quality import scorecard
+    >>> grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
+    >>> card = scorecard(grid, grid, n_neighbors=4)
+    >>> float(card["trustworthiness"]), float(card["length_error_worst"])
+    (1.0, 0.0)
+    """
+    n_points = len(check_points(Y, name="Y"))
+    n_rows, n_sources = _budget(n_samples, n_points)
+    comparison = compare(
+        X, Y, metric=metric, n_samples=n_rows, random_state=random_state, n_jobs=n_jobs
+    )
+    k = ranks.check_half_neighbors(n_neighbors, n_points)
+    near = neighborhoods_of(comparison, k)
+    isometry = isometry_of(near)
+    curve = curve_of(comparison)
+    graph = build_graph(X, n_neighbors=k, metric=metric, n_jobs=n_jobs)
+    sources = draw_rows(n_points, n_sources, random_state)
+    entries = [
+        *_rank_entries(comparison, k),
+        Entry("rnx_area", curve.area, "1", "neighbors kept at all scales, above chance"),
+        *_length_entries(isometry),
+        Entry(
+            "preservation_error", preservation_of(near), "0", "squared-length error of neighbors"
+        ),
+        *_global_entries(comparison, k),
+        Entry(
+            "residual_variance",
+            residual_variance_of(replace(comparison, sample=sources), graph),
+            "0",
+            "geodesic variance not explained",
+        ),
+    ]
+    if comparison.input.points is not None:
+        measure = procrustes_measure_of(comparison, near)
+        entries.append(Entry("procrustes_measure", measure, "0", "misfit of rigid neighborhoods"))
+    if labels is not None:
+        error = one_nn_of(comparison, labels)
+        entries.append(Entry("one_nn_error", error, "0", "nearest point has another label"))
+    if truth is not None:
+        entries += _truth_entries(Y, truth)
+    return Scorecard(
+        entries=tuple(entries),
+        n_points=n_points,
+        n_components=comparison.embedded_points.shape[1],
+        n_neighbors=k,
+        curve=curve,
+        isometry=isometry,
+        sample=comparison.sample,
+        spectrum=spectrum(comparison.embedded_points),
+    )
+
+
+def _budget(n_samples: int | str | None, n_points: int) -> tuple[int | None, int | None]:
+    if n_samples == "auto":
+        rows = max(MIN_ROWS, MAX_PAIRS // n_points)
+        return rows, max(MIN_SOURCES, MAX_PATHS // n_points)
+    if isinstance(n_samples, str):
+        msg = f"n_samples={n_samples!r} must be a whole number, 'auto', or None for all points."
+        raise InvalidInputError(msg)
+    return n_samples, n_samples
+
+
+def _rank_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
+    embedded, original = ranks.embedded_ranks(comparison, k), ranks.input_ranks(comparison, k)
+    for name, measure, table, best, meaning in (
+        ("trustworthiness", ranks.intrusion_score, original, "1", "shown neighbors are true"),
+        ("continuity", ranks.intrusion_score, embedded, "1", "true neighbors are shown"),
+        ("neighbor_error", ranks.loss_score, embedded, "0", "share of neighbors lost"),
+        ("mrre_input", ranks.rank_error_score, embedded, "0", "rank error of true neighbors"),
+        ("mrre_embedding", ranks.rank_error_score, original, "0", "rank error of shown neighbors"),
+    ):
+        yield Entry(name, measure(table, comparison.sample), best, meaning)
+
+
+def _length_entries(isometry: LocalIsometry) -> Iterator[Entry]:
+    yield Entry("length_ratio", isometry.ratio, "1", "median embedded/original neighbor length")
+    yield Entry("length_error_median", isometry.median, "0", "median |ratio - 1|")
+    yield Entry("length_error_p95", isometry.p95, "0", "95 % of neighbor lengths are better")
+    yield Entry("length_error_worst", isometry.worst, "0", "worst neighbor length")
+
+
+def _global_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
+    moments, sample = pair_moments(comparison), comparison.sample
+    stretched = stretch_of(comparison, k)
+    yield Entry("stretch", stretched, "", "mean squared ratio of all other lengths")
+    yield Entry("stress", stress_of(moments, sample), "0", "relative error of all distances")
+    yield Entry(
+        "stress_scaled", stress_of(moments, sample, scale=True), "0", "the same, best scale allowed"
+    )
+    shepard = correlation_of(rank_moments(comparison), sample)
+    yield Entry("shepard_correlation", shepard, "1", "rank correlation of all distances")
+
+
+def _truth_entries(Y: Any, truth: Any) -> Iterator[Entry]:
+    error, scaled = procrustes_error(Y, truth), procrustes_error(Y, truth, scale=True)
+    yield Entry("procrustes_error", error, "0", "distance from the true coordinates")
+    yield Entry("procrustes_error_scaled", scaled, "0", "the same, best scale allowed")
+
+
+def _number(value: float) -> str:
+    return f"{float(value):.4g}"
+
+
+def _interval(score: Score) -> str:
+    if score.exact:
+        return "exact"
+    return f"[{score.interval[0]:.4g}, {score.interval[1]:.4g}]"

@@ -1,0 +1,229 @@
+"""Rigid motions: recovered when planted, optimal when not, finite when undetermined."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.spatial
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+from scipy.stats import ortho_group
+
+from helpers import assert_equal_up_to_rigid_motion
+from isofold._errors import InvalidInputError
+from isofold.linalg import SimilarityTransform, procrustes
+
+# Coordinates of size about 10 after products of a few terms.
+ATOL = 1e-12
+# The value of a minimum is flat around it: half the digits are certain for its root.
+RESIDUAL_TOL = 1e-9
+
+seeds = st.integers(0, 2**16)
+
+
+def random_motion(rng, d, *, proper=False):
+    rotation = ortho_group.rvs(d, random_state=rng) if d > 1 else np.array([[1.0]])
+    if proper and np.linalg.det(rotation) < 0:
+        rotation[0] *= -1
+    return SimilarityTransform(rotation, rng.normal(size=d) * 3)
+
+
+@given(seeds, st.integers(1, 4), st.booleans())
+def test_a_planted_rigid_motion_is_recovered(seed, d, proper):
+    rng = np.random.RandomState(seed)
+    motion = random_motion(rng, d, proper=proper)
+    points = rng.normal(size=(d + 5, d))
+    fit = procrustes(points, motion.apply(points), reflection=not proper)
+    np.testing.assert_allclose(fit.transform.rotation, motion.rotation, atol=1e-9)
+    np.testing.assert_allclose(fit.transform.apply(points), motion.apply(points), atol=ATOL)
+    assert fit.residual <= ATOL
+    assert fit.transform.scale == 1.0
+
+
+@given(seeds, st.integers(1, 4), st.floats(0.01, 100))
+def test_a_planted_scale_is_recovered(seed, d, factor):
+    rng = np.random.RandomState(seed)
+    motion = random_motion(rng, d)
+    planted = SimilarityTransform(motion.rotation, motion.translation, factor)
+    points = rng.normal(size=(d + 5, d))
+    fit = procrustes(points, planted.apply(points), scale=True)
+    assert fit.transform.scale == pytest.approx(factor)
+    assert fit.residual <= ATOL * (1 + factor)
+
+
+@given(seeds, st.integers(1, 4))
+def test_without_reflection_the_determinant_is_one_and_no_rotation_is_better(seed, d):
+    rng = np.random.RandomState(seed)
+    source, target = rng.normal(size=(2, 7, d))
+    fit = procrustes(source, target, reflection=False)
+    assert np.linalg.det(fit.transform.rotation) == pytest.approx(1.0)
+    assert fit.residual >= procrustes(source, target).residual - RESIDUAL_TOL
+    for _ in range(20):
+        other = random_motion(rng, d, proper=True).rotation
+        assert rms_centered(source, target, other) >= fit.residual - RESIDUAL_TOL
+
+
+def rms_centered(source, target, rotation):
+    gaps = (source - source.mean(axis=0)) @ rotation - (target - target.mean(axis=0))
+    return np.sqrt((gaps**2).sum(axis=1).mean())
+
+
+@given(seeds)
+def test_without_reflection_it_agrees_with_scipy_rotations(seed):
+    rng = np.random.RandomState(seed)
+    source, target = rng.normal(size=(2, 8, 3))
+    weights = rng.uniform(0.1, 2.0, size=8)
+    fit = procrustes(source, target, reflection=False, weights=weights)
+    shares = weights / weights.sum()
+    expected, _ = Rotation.align_vectors(
+        target - shares @ target, source - shares @ source, weights=weights
+    )
+    # align_vectors acts on columns, our rotation on rows.
+    np.testing.assert_allclose(fit.transform.rotation, expected.as_matrix().T, atol=1e-6)
+
+
+@given(seeds, st.integers(1, 5))
+def test_it_agrees_with_scipy_orthogonal_procrustes(seed, d):
+    rng = np.random.RandomState(seed)
+    source, target = rng.normal(size=(2, 9, d))
+    source -= source.mean(axis=0)
+    target -= target.mean(axis=0)
+    expected, strength = scipy.linalg.orthogonal_procrustes(source, target)
+    fit = procrustes(source, target, scale=True)
+    np.testing.assert_allclose(source @ fit.transform.rotation, source @ expected, atol=1e-6)
+    assert fit.transform.scale == pytest.approx(strength / (source**2).sum())
+
+
+@given(seeds)
+def test_residual_agrees_with_scipy_disparity(seed):
+    rng = np.random.RandomState(seed)
+    source, target = rng.normal(size=(2, 9, 3))
+    standard_target, _, disparity = scipy.spatial.procrustes(target, source)
+    fit = procrustes(source, standard_target, scale=True)
+    assert 9 * fit.residual**2 == pytest.approx(disparity)
+
+
+@given(seeds, st.integers(1, 3), st.integers(1, 3))
+def test_a_flat_is_placed_in_a_larger_space(seed, d, extra):
+    rng = np.random.RandomState(seed)
+    points = rng.normal(size=(8, d))
+    placed = random_motion(rng, d + extra).apply(np.pad(points, ((0, 0), (0, extra))))
+    for reflection in (True, False):
+        fit = procrustes(points, placed, reflection=reflection)
+        rotation = fit.transform.rotation
+        assert rotation.shape == (d, d + extra)
+        np.testing.assert_allclose(rotation @ rotation.T, np.eye(d), atol=ATOL)
+        np.testing.assert_allclose(fit.transform.apply(points), placed, atol=10 * ATOL)
+
+
+@given(seeds)
+def test_integer_weights_mean_repeated_points(seed):
+    rng = np.random.RandomState(seed)
+    source, target = rng.normal(size=(2, 6, 2))
+    counts = rng.randint(0, 4, size=6)
+    counts[:3] += 1
+    weighted = procrustes(source, target, weights=counts, scale=True)
+    repeated = procrustes(
+        np.repeat(source, counts, axis=0), np.repeat(target, counts, axis=0), scale=True
+    )
+    np.testing.assert_allclose(
+        weighted.transform.apply(source), repeated.transform.apply(source), atol=1e-6
+    )
+    assert weighted.residual == pytest.approx(repeated.residual)
+
+
+def test_a_mirror_image_needs_a_reflection():
+    corner = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    mirrored = corner * [1.0, -1.0]
+    assert procrustes(corner, mirrored).residual <= ATOL
+    assert procrustes(corner, mirrored, reflection=False).residual > 0.1
+
+
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("reflection", [False, True])
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        (np.ones((4, 2)), np.full((4, 2), 7.0)),  # all points equal, in both
+        (np.ones((4, 2)), np.arange(8.0).reshape(4, 2)),  # all points equal in the source
+        (np.arange(8.0).reshape(4, 2) ** 2, np.ones((4, 2))),  # all points equal in the target
+        (np.ones((1, 3)), np.zeros((1, 3))),  # one point
+        (np.eye(2, 5), -np.eye(2, 5)),  # fewer points than dimensions
+        (np.outer(np.arange(5.0), [1, 1, 0]), np.outer(np.arange(5.0), [0, 0, 1])),  # lines
+    ],
+)
+def test_undetermined_motions_are_finite_and_orthogonal(source, target, scale, reflection):
+    fit = procrustes(source, target, scale=scale, reflection=reflection)
+    rotation = fit.transform.rotation
+    np.testing.assert_allclose(rotation @ rotation.T, np.eye(len(rotation)), atol=ATOL)
+    assert np.isfinite(fit.transform.apply(source)).all()
+    assert np.isfinite(fit.residual)
+    if not reflection:
+        assert np.linalg.det(rotation) == pytest.approx(1.0)
+
+
+def test_fewer_points_than_dimensions_still_fit_exactly():
+    rng = np.random.RandomState(0)
+    points = rng.normal(size=(3, 5))
+    assert_equal_up_to_rigid_motion(points, random_motion(rng, 5).apply(points), atol=ATOL)
+
+
+@given(seeds, st.integers(1, 4), st.floats(0.1, 10))
+def test_inverse_undoes_the_transform(seed, d, factor):
+    rng = np.random.RandomState(seed)
+    motion = random_motion(rng, d)
+    transform = SimilarityTransform(motion.rotation, motion.translation, factor)
+    points = rng.normal(size=(5, d))
+    back = transform.inverse().apply(transform.apply(points))
+    np.testing.assert_allclose(back, points, atol=100 * ATOL)
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        SimilarityTransform(np.eye(2, 3), np.zeros(3)),
+        SimilarityTransform(np.eye(2), np.zeros(2), 0.0),
+    ],
+)
+def test_without_an_inverse_it_says_so(transform):
+    with pytest.raises(InvalidInputError, match="no inverse"):
+        transform.inverse()
+
+
+def test_float32_points_stay_float32():
+    points = np.random.RandomState(0).normal(size=(5, 2)).astype(np.float32)
+    assert procrustes(points, points).transform.apply(points).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "weights", "words"),
+    [
+        (np.ones((3, 2)), np.ones((4, 2)), None, "3 rows.*4"),
+        (np.ones((0, 2)), np.ones((0, 2)), None, "at least one"),
+        (np.ones((3, 3)), np.ones((3, 2)), None, "fewer dimensions"),
+        (np.full((3, 2), np.nan), np.ones((3, 2)), None, "source contains 6 NaN"),
+        (np.ones((3, 2)), np.ones((3, 2)), [1, 1], "weights"),
+        (np.ones((3, 2)), np.ones((3, 2)), [1, -1, 1], "nonnegative"),
+        (np.ones((3, 2)), np.ones((3, 2)), [0, 0, 0], "positive sum"),
+        (np.ones((3, 2)), np.ones((3, 2)), [1, np.nan, 1], "finite"),
+    ],
+)
+def test_bad_input_is_refused(source, target, weights, words):
+    with pytest.raises(InvalidInputError, match=words):
+        procrustes(source, target, weights=weights)
+
+
+def test_points_of_another_dimension_are_refused():
+    with pytest.raises(InvalidInputError, match=r"3 columns.*maps 2 dimensions to 2"):
+        procrustes(np.eye(2), np.eye(2)).transform.apply(np.ones((1, 3)))
+
+
+def test_the_shared_helper_catches_a_difference():
+    points = np.random.RandomState(0).normal(size=(10, 2))
+    assert_equal_up_to_rigid_motion(np.pad(points, ((0, 0), (0, 1))), points, atol=ATOL)
+    with pytest.raises(AssertionError, match="after the best rigid motion"):
+        assert_equal_up_to_rigid_motion(points, 1.1 * points, atol=1e-3)
+    with pytest.raises(AssertionError, match="rows"):
+        assert_equal_up_to_rigid_motion(points, points[1:], atol=1.0)
+    with pytest.raises(AssertionError, match="best rigid motion"):
+        assert_equal_up_to_rigid_motion(points, points * [1, -1], atol=1e-3, reflection=False)

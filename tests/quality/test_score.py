@@ -1,0 +1,87 @@
+import pickle
+
+import numpy as np
+import pytest
+
+from isofold._errors import InvalidInputError
+from isofold.quality import Score
+from isofold.quality.score import RowSample, draw_rows, mean_score, moment_score, quantile_score
+
+# The interval is nominally 99 %: of 1000 trials fewer than 980 hits has probability 0.2 %
+# (binomial, 3.2 standard deviations of 3.1), leaving room for the skewness the docstring admits.
+N_TRIALS, MIN_HITS = 1000, 975
+
+
+def hits(values, estimate, exact, *, m=200):
+    found = 0
+    for seed in range(N_TRIALS):
+        sample = draw_rows(len(values), m, seed)
+        low, high = estimate(values[sample.indices], sample).interval
+        found += low <= exact <= high
+    return found
+
+
+def test_mean_interval_covers():
+    values = np.random.RandomState(0).exponential(size=5000)
+    assert hits(values, mean_score, values.mean()) >= MIN_HITS
+
+
+def test_ratio_interval_covers():
+    rng = np.random.RandomState(0)
+    below = rng.gamma(4.0, size=5000)
+    moments = np.column_stack([below * rng.gamma(9.0, size=5000), below])
+
+    def ratio(m):
+        return m[..., 0] / m[..., 1]
+
+    exact = ratio(moments.mean(axis=0))
+    assert hits(moments, lambda v, s: moment_score(v, ratio, s), exact) >= MIN_HITS
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_quantile_interval_covers(level):
+    # Values of one point resemble each other, as the lengths around one point do.
+    rng = np.random.RandomState(0)
+    values = rng.standard_normal((5000, 1)) + 0.5 * rng.standard_normal((5000, 12))
+    exact = np.quantile(values, level)
+    assert hits(values, lambda v, s: quantile_score(v, level, s), exact) >= MIN_HITS
+
+
+def test_finite_population_narrows_the_interval_to_nothing():
+    values = np.arange(100.0)
+    sample = RowSample(np.arange(99), 100)
+    low, high = mean_score(values[:99], sample).interval
+    wide = mean_score(values[:99], RowSample(np.arange(99), 10**9)).interval
+    assert high - low == pytest.approx(0.1 * (wide[1] - wide[0]), rel=1e-6)
+
+
+def test_score_is_a_float_with_memory():
+    sample = draw_rows(50, 10, 0)
+    score = mean_score(np.linspace(0, 1, 10), sample, bounds=(0, 1))
+    assert isinstance(score, float)
+    assert score + 0.5 == 1.0
+    assert f"{score:.2f}" == "0.50"
+    assert "10 of 50 points" in repr(score)
+    assert repr(Score(0.25)) == "Score(0.25)"
+    assert str(Score(0.25)) == "0.25"
+    again = pickle.loads(pickle.dumps(score))  # noqa: S301 (our own bytes)
+    assert again == score
+    assert again.interval == score.interval
+    np.testing.assert_array_equal(again.rows, score.rows)
+
+
+def test_bounds_clip_the_interval():
+    sample = draw_rows(1000, 10, 0)
+    score = mean_score(np.array([1.0] * 9 + [0.0]), sample, bounds=(0, 1))
+    assert score.interval[1] == 1.0
+
+
+def test_same_seed_same_rows():
+    np.testing.assert_array_equal(draw_rows(99, 20, 5).indices, draw_rows(99, 20, 5).indices)
+    assert draw_rows(99, 200, 5).exact
+
+
+@pytest.mark.parametrize("n_samples", [0, 3, -1, 2.5, True, "many"])
+def test_bad_sample_sizes_are_named(n_samples):
+    with pytest.raises(InvalidInputError, match="n_samples"):
+        draw_rows(100, n_samples, 0)
