@@ -17,16 +17,22 @@ def n_workers(n_jobs: int | None) -> int:
 
 
 def ordered_map(
-    function: Callable[[Item], Result], items: Iterable[Item], *, n_jobs: int | None = None
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    *,
+    n_jobs: int | None = None,
+    processes: bool = False,
 ) -> Iterator[Result]:
     """Apply a function to every item in threads and yield the results in order.
 
     Threads suit our kernels: NumPy, SciPy and BLAS release the interpreter lock, and the
     arrays are shared rather than copied. Results are handed over as they come, so that a
-    caller who adds them up never holds them all.
+    caller who adds them up never holds them all. Processes are for the few kernels that
+    keep the lock.
     """
     if n_workers(n_jobs) == 1:
         return map(function, items)
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    prefer = "processes" if processes else "threads"
+    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
     results: Iterator[Result] = parallel(delayed(function)(item) for item in items)
     return results

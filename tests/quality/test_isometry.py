@@ -1,7 +1,7 @@
-import naive
 import numpy as np
 import pytest
 
+import naive
 from isofold._errors import InvalidInputError
 from isofold.quality import local_isometry, preservation_error, procrustes_measure, stretch
 

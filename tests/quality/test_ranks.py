@@ -1,9 +1,9 @@
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive
 from isofold.quality import (
     continuity,
     coranking_curve,
@@ -42,9 +42,9 @@ def test_agrees_with_double_loops(data, k):
         naive.neighbor_error(X, Y, k), abs=ROUNDING
     )
     for side in ("input", "embedding"):
-        assert mean_relative_rank_error(
-            X, Y, n_neighbors=k, neighbors_of=side
-        ) == pytest.approx(naive.mrre(X, Y, k, neighbors_of=side), abs=ROUNDING)
+        assert mean_relative_rank_error(X, Y, n_neighbors=k, neighbors_of=side) == pytest.approx(
+            naive.mrre(X, Y, k, neighbors_of=side), abs=ROUNDING
+        )
 
 
 @pytest.mark.parametrize("data", PAIRS)

@@ -26,6 +26,19 @@ def test_mean_interval_covers():
     assert hits(values, mean_score, values.mean()) >= MIN_HITS
 
 
+@pytest.mark.parametrize("n_affected", [1, 5, 40, 400])
+def test_mean_interval_covers_rare_losses(n_affected):
+    values = np.ones(5000)
+    values[:n_affected] -= 1 / 12
+    assert hits(values, lambda v, s: mean_score(v, s, bounds=(0, 1)), values.mean()) >= MIN_HITS
+
+
+def test_unanimous_sample_admits_what_it_may_have_missed():
+    # (1 − 1/10)^(pn) = 1 % at pn = 43.7 affected points of 1000.
+    score = mean_score(np.ones(100), draw_rows(1000, 100, 0), bounds=(0, 1))
+    assert score.interval == pytest.approx((1 - 0.0437, 1.0), abs=1e-4)
+
+
 def test_ratio_interval_covers():
     rng = np.random.RandomState(0)
     below = rng.gamma(4.0, size=5000)

@@ -49,7 +49,7 @@ def test_out_of_sample_error_by_hand_and_after_alignment():
     rng = np.random.RandomState(0)
     old, new = rng.standard_normal((20, 2)), rng.standard_normal((5, 2))
     rotation = np.linalg.qr(rng.standard_normal((2, 2)))[0]
-    assert out_of_sample_error(new, new + [3.0, 4.0]) == pytest.approx(5.0)
+    assert out_of_sample_error(new, new + np.array([3.0, 4.0])) == pytest.approx(5.0)
     assert out_of_sample_error(
         new @ rotation + 1, new, reference=(old, old @ rotation + 1)
     ) == pytest.approx(0, abs=1e-12)

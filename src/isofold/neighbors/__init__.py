@@ -1,5 +1,19 @@
 """Neighbors: who is near whom, and how far apart along the data."""
 
+from isofold.neighbors.components import Components, connected_components
+from isofold.neighbors.dimension import (
+    DimensionEstimate,
+    levina_bickel_dimension,
+    local_pca_dimension,
+)
+from isofold.neighbors.geodesic import (
+    NearestSource,
+    all_pairs_geodesics,
+    geodesic_blocks,
+    geodesic_distances,
+    nearest_source,
+)
+from isofold.neighbors.graph import NeighborGraph, build_graph
 from isofold.neighbors.search import (
     BruteForceSearch,
     HNSWSearch,
@@ -10,14 +24,34 @@ from isofold.neighbors.search import (
     build_search,
     kneighbors,
 )
+from isofold.neighbors.spanning import (
+    SpanningTree,
+    euclidean_spanning_tree,
+    graph_spanning_tree,
+)
 
 __all__ = [
     "BruteForceSearch",
+    "Components",
+    "DimensionEstimate",
     "HNSWSearch",
     "KDTreeSearch",
+    "NearestSource",
+    "NeighborGraph",
     "NeighborSearch",
     "Neighbors",
     "RadiusNeighbors",
+    "SpanningTree",
+    "all_pairs_geodesics",
+    "build_graph",
     "build_search",
+    "connected_components",
+    "euclidean_spanning_tree",
+    "geodesic_blocks",
+    "geodesic_distances",
+    "graph_spanning_tree",
     "kneighbors",
+    "levina_bickel_dimension",
+    "local_pca_dimension",
+    "nearest_source",
 ]

@@ -4,6 +4,8 @@ Number the components 0 to C - 1. A foreign component's number differs from one'
 least one bit. So for each of the log₂ C bits the points are split by that bit, and those who
 ask are answered from the other side: whatever is found there is foreign, and the nearest
 over all bits is the nearest foreign point. No pair of components is ever treated by itself.
+Two shortcuts come first: a wider list of neighbors often holds a foreign one already, and the
+triangle inequality rules out the inner points of components that lie far from all others.
 """
 
 from __future__ import annotations
@@ -15,7 +17,18 @@ from scipy.spatial.distance import cdist
 
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
+from isofold.neighbors.protocol import Neighbors, NeighborSearch
 from isofold.neighbors.search import build_search, choose_method
+
+# Neighbors looked at before the components are split by bits.
+_WIDE_LIST = 64
+
+# Inner points are ruled out if so many per component ask: below, the search for one pivot a
+# component would cost as much as it saves.
+_CROWD = 16
+
+# Relative rounding allowed for when two computed distances are subtracted.
+_SLACK = 1e-12
 
 
 class ForeignSearch(Protocol):
@@ -28,6 +41,9 @@ class ForeignSearch(Protocol):
     def nearest_foreign(self, labels: IntArray, queries: IntArray) -> tuple[FloatArray, IntArray]:
         """Return the distance and index of the nearest node with another label."""
 
+    def promising(self, labels: IntArray, queries: IntArray) -> IntArray:
+        """Return the queries from which the shortest edge of their component may leave."""
+
     def rows(self, queries: IntArray) -> FloatArray:
         """Return the distances of some nodes to all, shape (n_queries, n_points)."""
 
@@ -38,7 +54,7 @@ class PointForeignSearch:
     Parameters
     ----------
     points : ndarray of shape (n_points, n_features)
-        The points.
+        The points, all distinct.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention.
     """
@@ -47,14 +63,53 @@ class PointForeignSearch:
         self._points = points.astype(np.float64, copy=False)
         self._method = choose_method(self._points)
         self._n_jobs = n_jobs
+        self._index = self._search(self._points)
 
     @property
     def n_points(self) -> int:
         """Number of points."""
         return len(self._points)
 
+    def lists(self, k: int) -> Neighbors:
+        """Return the k nearest others of every point, or all there are."""
+        return self._index.query_self(min(k, self.n_points - 1))
+
     def nearest_foreign(self, labels: IntArray, queries: IntArray) -> tuple[FloatArray, IntArray]:
-        """Return the distance and index of the nearest point with another label, bit by bit."""
+        """Return the distance and index of the nearest point with another label."""
+        near = self._index.query(self._points[queries], min(_WIDE_LIST, self.n_points))
+        foreign = labels[near.indices] != labels[queries, None]
+        column = foreign.argmax(axis=1)[:, None]
+        distances = np.take_along_axis(near.distances, column, axis=1)[:, 0]
+        nearest = np.take_along_axis(near.indices, column, axis=1)[:, 0]
+        rest = np.flatnonzero(~foreign.any(axis=1))
+        if len(rest):
+            distances[rest], nearest[rest] = self._bit_by_bit(labels, queries[rest])
+        return distances, nearest
+
+    def promising(self, labels: IntArray, queries: IntArray) -> IntArray:
+        """Return the queries from which the shortest edge of their component may leave.
+
+        One pivot c a component, near its middle, is answered: its nearest foreign point f is
+        at distance D. The shortest edge is at most min |x - f| over the members x, and x is
+        at least D - |x - c| from everything foreign.
+        """
+        asking, own = np.unique(labels[queries], return_inverse=True)
+        if len(queries) < _CROWD * len(asking):
+            return queries
+        points = self._points[queries]
+        sums = np.stack([np.bincount(own, weights=column) for column in points.T], axis=1)
+        middles = sums / np.bincount(own)[:, None]
+        order = np.lexsort((_lengths(points - middles[own]), own))
+        pivots = queries[order[np.searchsorted(own[order], np.arange(len(asking)))]]
+        reach, found = self.nearest_foreign(labels, pivots)
+        longest = np.full(len(asking), np.inf)
+        np.minimum.at(longest, own, _lengths(points - self._points[found][own]))
+        to_pivot = _lengths(points - self._points[pivots][own])
+        at_least = reach[own] - to_pivot - _SLACK * (reach[own] + to_pivot)
+        return queries[at_least <= longest[own]]
+
+    def _bit_by_bit(self, labels: IntArray, queries: IntArray) -> tuple[FloatArray, IntArray]:
+        """Return the nearest foreign point by splitting the components' numbers."""
         distances = np.full(len(queries), np.inf)
         nearest = np.full(len(queries), -1, dtype=np.intp)
         for bit in range(int(labels.max()).bit_length()):
@@ -64,14 +119,15 @@ class PointForeignSearch:
                 if not len(asking):
                     continue
                 others = np.flatnonzero(side != own_side)
-                search = build_search(
-                    self._points[others], method=self._method, n_jobs=self._n_jobs
-                )
-                found = search.query(self._points[queries[asking]], 1)
+                found = self._search(self._points[others]).query(self._points[queries[asking]], 1)
                 nearer = found.distances[:, 0] < distances[asking]
                 distances[asking[nearer]] = found.distances[nearer, 0]
                 nearest[asking[nearer]] = others[found.indices[nearer, 0]]
         return distances, nearest
+
+    def _search(self, points: FloatArray) -> NeighborSearch:
+        """Return an index over some of the points."""
+        return build_search(points, method=self._method, n_jobs=self._n_jobs)
 
     def rows(self, queries: IntArray) -> FloatArray:
         """Return the distances of some points to all."""
@@ -108,6 +164,16 @@ class DistanceForeignSearch:
             distances[start : start + step] = rows.min(axis=1)
         return distances, nearest
 
+    def promising(self, labels: IntArray, queries: IntArray) -> IntArray:  # noqa: ARG002
+        """Return all queries: given distances need not obey the triangle inequality."""
+        return queries
+
     def rows(self, queries: IntArray) -> FloatArray:
         """Return the distances of some nodes to all."""
         return self._distances[queries]
+
+
+def _lengths(vectors: FloatArray) -> FloatArray:
+    """Return the length of every row."""
+    lengths: FloatArray = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    return lengths

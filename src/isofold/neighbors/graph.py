@@ -186,9 +186,8 @@ def build_graph(
         every = np.arange(n_nodes)
         return _assemble(Distinct(every, every), Arrows(tails, heads, lengths), kind=kind)
     if metric == "precomputed":
-        distances = check_distances(X)
-        distinct = _distinct_by_distance(distances)
-        arrows = _arrows_of_distances(distances, distinct, n_neighbors, radius)
+        distances, distinct = distances_between_nodes(check_distances(X))
+        arrows = _arrows_of_distances(distances, n_neighbors, radius)
     else:
         points = check_points(X)
         distinct = find_distinct(points)
@@ -205,6 +204,17 @@ def symmetric_matrix(n_nodes: int, edges: IntArray, values: FloatArray) -> sp.cs
     matrix = sp.csr_array((both, (rows, columns)), shape=(n_nodes, n_nodes))
     matrix.sort_indices()
     return matrix
+
+
+def distances_between_nodes(distances: FloatArray) -> tuple[FloatArray, Distinct]:
+    """Merge samples at distance zero, and return the least distance of every two nodes."""
+    zeros = np.argwhere(distances == 0)
+    distinct = from_labels(component_labels(len(distances), zeros))
+    if not distinct.has_copies:
+        return distances, distinct
+    indptr, samples = distinct.samples_by_node()
+    rows = np.minimum.reduceat(distances[samples], indptr[:-1], axis=0)
+    return np.minimum.reduceat(rows[:, samples], indptr[:-1], axis=1), distinct
 
 
 def _arrows_of_points(
@@ -228,32 +238,16 @@ def _arrows_of_points(
 
 
 def _arrows_of_distances(
-    distances: FloatArray, distinct: Distinct, n_neighbors: int | None, radius: float | None
+    distances: FloatArray, n_neighbors: int | None, radius: float | None
 ) -> Arrows:
     """Return the arrows from every node to its neighbors in a distance matrix."""
-    if distinct.has_copies:
-        distances = _shortest_between_nodes(distances, distinct)
-    if distinct.n_nodes == 1:
+    if len(distances) == 1:
         return no_arrows(distances)
     if radius is not None:
         tails, heads = np.nonzero(distances <= radius)
         return Arrows(tails, heads, distances[tails, heads])
-    k = _check_k(n_neighbors, distinct.n_nodes)
-    return arrows_from_lists(*nearest_in_rows(distances, k, own=np.arange(distinct.n_nodes)))
-
-
-def _distinct_by_distance(distances: FloatArray) -> Distinct:
-    """Return the nodes that a distance matrix tells apart."""
-    zeros = np.argwhere(distances == 0)
-    return from_labels(component_labels(len(distances), zeros))
-
-
-def _shortest_between_nodes(distances: FloatArray, distinct: Distinct) -> FloatArray:
-    """Return the least distance between the samples of every two nodes."""
-    indptr, samples = distinct.samples_by_node()
-    rows = np.minimum.reduceat(distances[samples], indptr[:-1], axis=0)
-    shortest: FloatArray = np.minimum.reduceat(rows[:, samples], indptr[:-1], axis=1)
-    return shortest
+    k = _check_k(n_neighbors, len(distances))
+    return arrows_from_lists(*nearest_in_rows(distances, k, own=np.arange(len(distances))))
 
 
 def _assemble(distinct: Distinct, arrows: Arrows, *, kind: str) -> NeighborGraph:

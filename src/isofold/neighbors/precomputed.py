@@ -40,8 +40,8 @@ def check_distances(D: Any, *, name: str = "X") -> FloatArray:
     distances = check_points(D, name=name, min_samples=1)
     if distances.shape[0] != distances.shape[1]:
         msg = (
-            f"{name} has shape {distances.shape}, but precomputed distances hold one row and one column "
-            f'a sample. Pass a square matrix, or use metric="euclidean" for points.'
+            f"{name} has shape {distances.shape}, but precomputed distances hold one row and "
+            f'one column a sample. Pass a square matrix, or use metric="euclidean" for points.'
         )
         raise InvalidInputError(msg)
     smallest = float(distances.min())

@@ -29,7 +29,6 @@ from isofold._validation import check_count, check_points
 from isofold.neighbors.duplicates import Distinct, find_distinct
 from isofold.neighbors.foreign import ForeignSearch, PointForeignSearch
 from isofold.neighbors.protocol import Neighbors
-from isofold.neighbors.search import build_search
 
 if TYPE_CHECKING:
     from isofold.neighbors.graph import NeighborGraph
@@ -134,14 +133,10 @@ def euclidean_spanning_tree(
     points = check_points(X)
     n_neighbors = check_count(n_neighbors, name="n_neighbors")
     distinct = find_distinct(points)
-    edges, lengths = np.empty((0, 2), dtype=np.intp), np.empty(0)
-    if distinct.n_nodes > 1:
-        places = points[distinct.sample_of_node].astype(np.float64, copy=False)
-        search = build_search(places, n_jobs=n_jobs)
-        lists = search.query_self(min(n_neighbors, distinct.n_nodes - 1))
-        alone = np.arange(distinct.n_nodes)
-        source = PointForeignSearch(places, n_jobs=n_jobs)
-        edges, lengths = join_components(source, alone, lists=lists)
+    places = points[distinct.sample_of_node].astype(np.float64, copy=False)
+    source = PointForeignSearch(places, n_jobs=n_jobs)
+    lists = source.lists(n_neighbors) if distinct.n_nodes > 1 else None
+    edges, lengths = join_components(source, np.arange(distinct.n_nodes), lists=lists)
     return _tree_of_samples(distinct, edges, lengths.astype(points.dtype))
 
 
@@ -231,6 +226,7 @@ class _Rounds:
         in_largest = self.labels[open_nodes] == largest
         queries = open_nodes[~in_largest]
         if len(queries):
+            queries = self.source.promising(self.labels, queries)
             found = self.source.nearest_foreign(self.labels, queries)
             self.bound[queries], self.candidate[queries] = found
             known[queries] = True
@@ -254,7 +250,7 @@ class _Rounds:
         """Move candidates that have become kin on to the next foreign entry of the list."""
         if self.lists is None:
             return
-        stale = np.flatnonzero(~self._known() & (self.bound <= self.lists.distances[:, -1]))
+        stale = np.flatnonzero(~self._known() & (self.bound < self.lists.distances[:, -1]))
         foreign = self.labels[self.lists.indices[stale]] != self.labels[stale, None]
         listed = foreign.any(axis=1)
         column = np.where(listed, foreign.argmax(axis=1), -1)

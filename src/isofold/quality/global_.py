@@ -13,6 +13,7 @@ import numpy as np
 
 from isofold._errors import DisconnectedGraphWarning, InvalidInputError
 from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_n_neighbors
 from isofold.neighbors import NeighborGraph, build_graph, connected_components, geodesic_blocks
 from isofold.quality.distances import Comparison, compare
 from isofold.quality.score import RowSample, Score, moment_score
@@ -157,12 +158,15 @@ def residual_variance(
     comparison = compare(
         X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs
     )
-    graph = build_graph(X, n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs)
+    k = check_n_neighbors(n_neighbors, comparison.sample.n_points)
+    graph = build_graph(X, n_neighbors=k, metric=metric, n_jobs=n_jobs)
     return residual_variance_of(comparison, graph)
 
 
 def residual_variance_of(comparison: Comparison, graph: NeighborGraph) -> Score:
     """Residual variance against the shortest paths of a given graph."""
+    if graph.n_nodes == 1:
+        require_spread(np.zeros(1), what="X")
     sizes = connected_components(graph).sizes
     if len(sizes) > 1:
         msg = (
@@ -217,12 +221,15 @@ def rank_moments(comparison: Comparison) -> FloatArray:
 
 def geodesic_moments(comparison: Comparison, graph: NeighborGraph) -> FloatArray:
     """Moments of (d_G, d_Y) over the points that a path reaches."""
-    parts = []
-    start = 0
-    for paths in geodesic_blocks(graph, comparison.sample.indices, n_jobs=comparison.n_jobs):
-        rows = comparison.sample.indices[start : start + len(paths)]
-        start += len(paths)
-        parts.append(_moments(paths, np.sqrt(comparison.embedding.squared(rows)), rows))
+    rows = comparison.sample.indices
+    nodes = graph.node_of_sample
+    parts: list[FloatArray] = []
+    done = 0
+    for paths in geodesic_blocks(graph, nodes[rows], n_jobs=comparison.n_jobs):
+        block = rows[done : done + len(paths)]
+        done += len(paths)
+        after = np.sqrt(comparison.embedding.squared(block))
+        parts.append(_moments(paths[:, nodes].astype(np.float64, copy=False), after, block))
     return np.concatenate(parts)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from isofold._errors import InvalidInputError
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import IntArray
 from isofold._validation import check_count, check_points
 from isofold.linalg import principal_coordinates
 from isofold.neighbors import kneighbors
@@ -163,7 +163,7 @@ def check_labels(labels: Any, n_points: int | None, *, name: str = "labels") -> 
         raise InvalidInputError(msg) from error
 
 
-def _contingency(rows: IntArray, columns: IntArray) -> FloatArray:
+def _contingency(rows: IntArray, columns: IntArray) -> IntArray:
     n_columns = int(columns.max()) + 1
     counts = np.bincount(rows * n_columns + columns, minlength=(int(rows.max()) + 1) * n_columns)
     return counts.reshape(-1, n_columns)

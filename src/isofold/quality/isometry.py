@@ -119,6 +119,11 @@ def preservation_error(
     -------
     Score
         The mean over the pairs, with a per-point form for the default pairs.
+
+    Notes
+    -----
+    A few pairs that were close and are far now can make up the whole sum. Such a tail cannot be
+    estimated from a sample: where it is possible, evaluate at all points.
     """
     comparison = compare(
         X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs

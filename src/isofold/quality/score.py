@@ -5,6 +5,11 @@ points it is exact. Over m points drawn without replacement from n it is an esti
 the standard error s √((1 − m/n)/m), a smooth function of means the jackknife's, a quantile
 Woodruff's inverted interval of a proportion. The interval is stated at 99 %: per-point losses are
 skewed (few points carry most of the loss), and a nominal 99 % keeps the real coverage above 95 %.
+
+A loss that only few points suffer may escape the sample altogether, and with it any spread. A
+share p of affected points is missed with probability (1 − m/n)^(pn), so up to
+p = ln(1 − 0.99)/(n ln(1 − m/n)) ≈ 4.6/m of them must be allowed for, each as far off as the
+farthest point seen (or, if all points seen are alike, as far as the measure's bounds permit).
 """
 
 from __future__ import annotations
@@ -42,6 +47,11 @@ class RowSample:
     def unsampled_share(self) -> float:
         """Finite-population correction 1 − m/n."""
         return 1.0 - len(self.indices) / self.n_points
+
+    @property
+    def unseen_share(self) -> float:
+        """Largest share of points that the sample can have missed entirely."""
+        return float(np.log(1 - CONFIDENCE) / (self.n_points * np.log(self.unsampled_share)))
 
 
 def draw_rows(n_points: int, n_samples: int | None, random_state: Any = None) -> RowSample:
@@ -156,6 +166,10 @@ def mean_score(
         return Score(value, sample=sample, per_point=values)
     spread = float(np.std(values, ddof=1))
     half = _t_quantile(len(values)) * spread * np.sqrt(sample.unsampled_share / len(values))
+    farthest = float(np.abs(values - np.median(values)).max())
+    if farthest == 0 and np.isfinite(bounds).all():
+        farthest = bounds[1] - bounds[0]
+    half = max(half, sample.unseen_share * farthest)
     return Score(value, interval=_clip(value, half, bounds), sample=sample, per_point=values)
 
 

@@ -67,9 +67,9 @@ class Scorecard(Mapping[str, Score]):
     curve : CoRankingCurve
         Neighborhood preservation at every scale.
     isometry : LocalIsometry
-        Distribution of length ratios; ``isometry.per_point`` is the distortion of each point.
+        Distribution of length ratios; ``isometry.per_point`` is the distortion of every point.
     sample : RowSample
-        The points at which it was evaluated.
+        The points at which the measures of ranks and of all pairs were evaluated.
     spectrum : ndarray of shape (n_components,)
         Share of the embedding's variance along its principal axes.
     """
@@ -188,8 +188,9 @@ def scorecard(
     n_neighbors : int, default=12
         Size of a neighborhood, below half of the number of points.
     n_samples : int, "auto" or None, default="auto"
-        At how many random points to evaluate. None takes all; "auto" takes all up to 20,000
-        points (4,472 for shortest paths) and then fewer, so that time stays bounded.
+        At how many random points to evaluate what looks at all pairs. None takes all; "auto"
+        takes all up to 20,000 points (4,472 for shortest paths) and then fewer, so that time
+        stays bounded. Lengths of neighbors are always measured everywhere.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         What `X` holds.
     random_state : int, RandomState or None, default=None
@@ -217,7 +218,8 @@ def scorecard(
         X, Y, metric=metric, n_samples=n_rows, random_state=random_state, n_jobs=n_jobs
     )
     k = ranks.check_half_neighbors(n_neighbors, n_points)
-    near = neighborhoods_of(comparison, k)
+    # Shortest paths need the neighbors of all points, so lengths of neighbors are always exact.
+    near = neighborhoods_of(replace(comparison, sample=draw_rows(n_points, None)), k)
     isometry = isometry_of(near)
     curve = curve_of(comparison)
     graph = build_graph(X, n_neighbors=k, metric=metric, n_jobs=n_jobs)

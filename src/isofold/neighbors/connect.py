@@ -1,0 +1,174 @@
+"""Joining components by bridges, every one of them recorded.
+
+The distance of two components is that of their closest points. Costa's three strategies:
+
+(a) *largest*: join the largest component to its closest, until one is left. The joined
+    component stays the largest, so this is Prim's algorithm on the components.
+(b) *closest*: join every component to its l closest.
+(c) *nearest*: join every component to its closest, again and again. This is Borůvka's.
+
+Both (a) and (c) therefore end in the minimum spanning tree of the components, and with
+distinct distances in the same one: C - 1 bridges of least total length.
+
+References
+----------
+Costa, J. Maximum variance unfolding on disjoint manifolds. MSc thesis, Lisbon, section 3.1.2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from isofold._errors import InvalidInputError
+from isofold._memory import block_rows, require_memory
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_count, check_points
+from isofold.neighbors.components import Components, connected_components
+from isofold.neighbors.foreign import DistanceForeignSearch, ForeignSearch, PointForeignSearch
+from isofold.neighbors.graph import NeighborGraph
+from isofold.neighbors.precomputed import check_distances
+from isofold.neighbors.search import METRICS, check_choice
+from isofold.neighbors.spanning import join_components
+
+STRATEGIES = ("largest", "closest", "nearest")
+
+
+def connect(
+    X: Any,
+    graph: NeighborGraph,
+    *,
+    strategy: str = "largest",
+    n_links: int = 1,
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+) -> NeighborGraph:
+    """Return a connected graph, with bridges where the given one falls into pieces.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples of the graph: points, or dense distances if `metric` is "precomputed".
+    graph : NeighborGraph
+        The graph of these samples.
+    strategy : {"largest", "closest", "nearest"}, default="largest"
+        Which components to join. "largest" and "nearest" give the minimum spanning tree of
+        the components. "closest" joins every component to its `n_links` closest, which may
+        form cycles; if pieces are left, they are joined as by "nearest".
+    n_links : int, default=1
+        How many others "closest" joins a component to (all others at most). The other
+        strategies have no use for it.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Returns
+    -------
+    NeighborGraph
+        The graph with its bridges in `is_bridge`; the same object if it was connected.
+
+    Raises
+    ------
+    InvalidInputError
+        If `X` does not hold the samples of the graph, or is a sparse graph itself: that has
+        no distances between its components.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.neighbors import build_graph
+    >>> points = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> connect(points, build_graph(points, n_neighbors=1)).bridges
+    array([[1, 2]])
+    """
+    check_choice(strategy, STRATEGIES, name="strategy")
+    n_links = check_count(n_links, name="n_links")
+    source = foreign_search(X, graph, metric=metric, n_jobs=n_jobs)
+    components = connected_components(graph)
+    if components.n_components == 1:
+        return graph
+    if strategy != "closest":
+        return graph.with_bridges(*join_components(source, components.labels))
+    linked = graph.with_bridges(*_closest_links(source, components, n_links))
+    labels = connected_components(linked).labels
+    return linked.with_bridges(*join_components(source, labels))
+
+
+def foreign_search(
+    X: Any, graph: NeighborGraph, *, metric: str, n_jobs: int | None
+) -> ForeignSearch:
+    """Return the distances among the nodes of a graph, from its samples."""
+    check_choice(metric, METRICS, name="metric")
+    if metric == "precomputed" and sp.issparse(X):
+        msg = (
+            "A sparse precomputed graph holds no distances between its components, so nothing "
+            "says which are close. Pass the points or dense distances, or treat the components "
+            "one by one."
+        )
+        raise InvalidInputError(msg)
+    samples = check_distances(X) if metric == "precomputed" else check_points(X)
+    if len(samples) != graph.n_samples:
+        msg = (
+            f"X has {len(samples)} rows, but the graph was built from {graph.n_samples} samples. "
+            f"Pass the same samples."
+        )
+        raise InvalidInputError(msg)
+    first = graph.sample_of_node
+    if metric == "precomputed":
+        return DistanceForeignSearch(samples[np.ix_(first, first)])
+    return PointForeignSearch(samples[first], n_jobs=n_jobs)
+
+
+def _closest_links(
+    source: ForeignSearch, components: Components, n_links: int
+) -> tuple[IntArray, FloatArray]:
+    """Return the closest points between every component and its `n_links` closest ones."""
+    gaps, near_ends, far_ends = _component_gaps(source, components)
+    n_links = min(n_links, components.n_components - 1)
+    # Every component is closest to itself by the infinite diagonal's absence: it sorts last.
+    closest = np.argsort(gaps, axis=1, kind="stable")[:, :n_links]
+    rows = np.repeat(np.arange(components.n_components), n_links)
+    columns = closest.ravel()
+    edges = np.stack([near_ends[rows, columns], far_ends[rows, columns]], axis=1)
+    return edges, gaps[rows, columns]
+
+
+def _component_gaps(
+    source: ForeignSearch, components: Components
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return the distance of every two components and the nodes at its two ends.
+
+    Every component but the largest is compared with all nodes: at most n²/2 distances, of
+    which a block at a time is kept. The diagonal is infinite.
+    """
+    n_components = components.n_components
+    require_memory(
+        n_components**2 * 24,
+        what=f"The distances between {n_components} components",
+        instead='Use strategy="nearest", which does not need them all.',
+    )
+    gaps = np.full((n_components, n_components), np.inf)
+    near_ends = np.zeros((n_components, n_components), dtype=np.intp)
+    far_ends = np.zeros_like(near_ends)
+    members = components.members()
+    for own in range(1, n_components):
+        # Larger components come first, and these have not met this one yet.
+        others = np.concatenate(members[:own])
+        starts = np.cumsum(components.sizes[:own]) - components.sizes[:own]
+        step = block_rows(source.n_points * 16, len(members[own]))
+        for start in range(0, len(members[own]), step):
+            queries = members[own][start : start + step]
+            block = source.rows(queries)[:, others]
+            nearest_row = block.argmin(axis=0)
+            column_gaps = block[nearest_row, np.arange(len(others))]
+            for other, members_other in enumerate(np.split(column_gaps, starts[1:])):
+                column = starts[other] + int(members_other.argmin())
+                if column_gaps[column] < gaps[own, other]:
+                    gaps[own, other] = gaps[other, own] = column_gaps[column]
+                    here, there = queries[nearest_row[column]], others[column]
+                    near_ends[own, other] = far_ends[other, own] = here
+                    far_ends[own, other] = near_ends[other, own] = there
+    return gaps, near_ends, far_ends

@@ -1,0 +1,221 @@
+"""Intrinsic dimension: how many coordinates the data need locally.
+
+Two estimates that look at different things. The Levina-Bickel estimate reads the growth of
+neighbor distances and counts noise as dimension once the neighborhoods are small enough to
+see it. Local PCA counts the directions that carry a given share of a neighborhood's variance
+and so looks past small noise, but too few neighbors cannot show many directions. Neither is
+a judge; take both as suggestions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from isofold._errors import InvalidInputError
+from isofold._memory import block_rows
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_count, check_points
+from isofold.neighbors.duplicates import find_distinct
+from isofold.neighbors.graph import distances_between_nodes
+from isofold.neighbors.levina_bickel import inverse_dimensions
+from isofold.neighbors.precomputed import check_distances, nearest_in_rows
+from isofold.neighbors.search import METRICS, build_search, check_choice
+
+# A neighborhood of fewer leaves the estimate's variance infinite (k - 2 must be positive).
+_MIN_NEIGHBORS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class DimensionEstimate:
+    """An estimate of intrinsic dimension.
+
+    Attributes
+    ----------
+    value : float
+        The estimate for the whole data.
+    rounded : int
+        The nearest whole number, at least 1.
+    per_point : ndarray of shape (n_samples,)
+        The estimate around every sample.
+    """
+
+    value: float
+    rounded: int
+    per_point: FloatArray
+
+
+def levina_bickel_dimension(
+    X: Any,
+    *,
+    n_neighbors: tuple[int, int] = (10, 20),
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+) -> DimensionEstimate:
+    """Estimate intrinsic dimension by maximum likelihood from neighbor distances.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        The points, or their distances if `metric` is "precomputed".
+    n_neighbors : tuple of two ints, default=(10, 20)
+        Smallest and largest neighborhood; the estimates of all sizes between are averaged.
+        Both are lowered to what the number of distinct points allows.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Returns
+    -------
+    DimensionEstimate
+        `value` averages the inverse estimates of the points, which is the maximum likelihood
+        for a common dimension, and then over neighborhood sizes. No estimate exceeds what
+        the data can fill (columns, or distinct points less one).
+
+    Raises
+    ------
+    InvalidInputError
+        If the data cannot be used or have fewer than four distinct points.
+
+    References
+    ----------
+    Levina, E. and Bickel, P. J. (2004). Maximum likelihood estimation of intrinsic
+    dimension. NIPS 17.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> flat = np.random.RandomState(0).rand(500, 2) @ [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]
+    >>> levina_bickel_dimension(flat).rounded
+    2
+    """
+    check_choice(metric, METRICS, name="metric")
+    smallest, largest = (check_count(k, name="n_neighbors", minimum=3) for k in n_neighbors)
+    if metric == "precomputed":
+        matrix, distinct = distances_between_nodes(check_distances(X))
+        largest = _check_distinct(distinct.n_nodes, largest)
+        distances = nearest_in_rows(matrix, largest, own=np.arange(len(matrix)))[0]
+        ceiling = distinct.n_nodes - 1
+    else:
+        points = check_points(X)
+        distinct = find_distinct(points)
+        largest = _check_distinct(distinct.n_nodes, largest)
+        search = build_search(points[distinct.sample_of_node], n_jobs=n_jobs)
+        distances = search.query_self(largest).distances
+        ceiling = min(points.shape[1], distinct.n_nodes - 1)
+    # Distances may underflow to zero between points that differ in their last digits.
+    distances = np.maximum(distances, np.finfo(distances.dtype).tiny)
+    sizes = range(min(smallest, largest), largest + 1)
+    inverses = [inverse_dimensions(distances[:, :k]) for k in sizes]
+    # Samples weigh equally, so a place counts as often as it is occupied.
+    of_samples = [inverse[distinct.node_of_sample] for inverse in inverses]
+    value = float(np.mean([_invert(inverse.mean(), ceiling) for inverse in of_samples]))
+    per_point = _invert(np.mean(of_samples, axis=0), ceiling)
+    return DimensionEstimate(value, max(1, round(value)), per_point)
+
+
+def local_pca_dimension(
+    X: Any,
+    *,
+    n_neighbors: int = 20,
+    variance_share: float = 0.95,
+    n_jobs: int | None = None,
+) -> DimensionEstimate:
+    """Estimate intrinsic dimension by the directions that neighborhoods extend in.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    n_neighbors : int, default=20
+        Size of a neighborhood, lowered to what the number of distinct points allows.
+    variance_share : float, default=0.95
+        The dimension at a point is the least number of principal directions that hold this
+        share of its neighborhood's variance.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Returns
+    -------
+    DimensionEstimate
+        `value` is the median over the samples.
+
+    Raises
+    ------
+    InvalidInputError
+        If the data cannot be used or have fewer than four distinct points.
+
+    References
+    ----------
+    Fukunaga, K. and Olsen, D. R. (1971). An algorithm for finding intrinsic dimensionality of
+    data. IEEE Transactions on Computers C-20(2).
+    """
+    points = check_points(X)
+    k = check_count(n_neighbors, name="n_neighbors", minimum=_MIN_NEIGHBORS)
+    if not 0 < variance_share <= 1:
+        msg = f"variance_share={variance_share!r} must lie above 0 and not above 1."
+        raise InvalidInputError(msg)
+    distinct = find_distinct(points)
+    k = _check_distinct(distinct.n_nodes, k)
+    places = points[distinct.sample_of_node]
+    neighbors = build_search(places, n_jobs=n_jobs).query_self(k).indices
+    counts = [
+        _directions_for_share(values**2, variance_share)
+        for values in local_singular_values(places, neighbors)
+    ]
+    per_point = np.concatenate(counts)[distinct.node_of_sample].astype(np.float64)
+    value = float(np.median(per_point))
+    return DimensionEstimate(value, max(1, round(value)), per_point)
+
+
+def local_singular_values(points: FloatArray, neighbors: IntArray) -> Iterator[FloatArray]:
+    """Yield the singular values of the centered neighborhoods, block by block.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, n_features)
+        The points.
+    neighbors : ndarray of shape (m, k)
+        The members of every neighborhood.
+
+    Yields
+    ------
+    ndarray of shape (n_rows, min(k, n_features))
+        Singular values, descending, of the next neighborhoods.
+    """
+    n_rows, k = neighbors.shape
+    # The neighborhoods, their centered copy and the work space of the decomposition.
+    step = block_rows(4 * k * points.shape[1] * 8, n_rows)
+    for start in range(0, n_rows, step):
+        members = points[neighbors[start : start + step]].astype(np.float64, copy=False)
+        members -= members.mean(axis=1, keepdims=True)
+        yield np.linalg.svd(members, compute_uv=False)
+
+
+def _directions_for_share(variances: FloatArray, share: float) -> IntArray:
+    """Return how many of the leading variances hold a share of each row's total."""
+    cumulative = np.cumsum(variances, axis=1)
+    # Rounding must not demand one more direction when the share is reached exactly.
+    enough = cumulative >= share * cumulative[:, -1:] * (1 - 1e-12)
+    return enough.argmax(axis=1) + 1
+
+
+def _invert(inverse: Any, ceiling: int) -> Any:
+    """Return a dimension from its inverse, at most the ceiling."""
+    return 1.0 / np.maximum(inverse, 1.0 / ceiling)
+
+
+def _check_distinct(n_nodes: int, k: int) -> int:
+    """Return the neighborhood size that the number of distinct points allows."""
+    if n_nodes <= _MIN_NEIGHBORS:
+        msg = (
+            f"There are only {n_nodes} distinct point(s), but intrinsic dimension needs at least "
+            f"{_MIN_NEIGHBORS + 1}: it is read off the distances to several neighbors. Pass more "
+            f"samples."
+        )
+        raise InvalidInputError(msg)
+    return min(k, n_nodes - 1)
