@@ -15,10 +15,10 @@ def _roll_and_map(n: int) -> tuple[Any, Any, Any]:
     from isofold.datasets import swiss_roll
 
     roll = swiss_roll(n, random_state=0)
-    # A map with honest errors of both kinds: the true sheet, bent and noisy.
-    rng = np.random.RandomState(1)
-    bent = roll.truth + 0.02 * roll.truth[:, ::-1] + 0.05 * rng.standard_normal(roll.truth.shape)
-    return roll.X, bent, roll.truth
+    # A map with honest errors of both kinds: the true sheet, bent, with noise below its spacing.
+    noise = np.random.RandomState(1).standard_normal(roll.truth.shape)
+    spacing = np.sqrt(np.prod(np.ptp(roll.truth, axis=0)) / n)
+    return roll.X, roll.truth + 0.02 * roll.truth[:, ::-1] + 0.2 * spacing * noise, roll.truth
 
 
 def _scikit_trustworthiness(data: Any) -> dict[str, float]:

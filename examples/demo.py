@@ -23,24 +23,30 @@ N_NEIGHBORS = 12
 
 
 def draw(roll: Dataset, card: Scorecard, aligned, path: Path) -> None:
-    """Draw the data, the map beside the truth, and where the map is wrong."""
-    figure = plt.figure(figsize=(15, 4.6), layout="constrained")
+    """Draw the data, the map on top of the truth, and where the map is wrong."""
+    figure = plt.figure(figsize=(13, 5.6), layout="constrained")
+    grid = figure.add_gridspec(2, 2, width_ratios=(2, 3))
     arc = roll.truth[:, 0]
-    data = figure.add_subplot(1, 3, 1, projection="3d")
-    data.scatter(*roll.X.T, c=arc, s=4, cmap="viridis")
-    data.view_init(elev=8, azim=-80)
+    data = figure.add_subplot(grid[:, 0], projection="3d")
+    data.scatter(*roll.X.T, c=arc, s=5, cmap="viridis")
+    data.view_init(elev=12, azim=-75)
     data.set_title(f"the data: {len(roll.X):,} points in 3-D")
-    unfolded = figure.add_subplot(1, 3, 2, aspect="equal")
-    unfolded.scatter(*roll.truth.T, c="0.85", s=4, label="true sheet")
-    unfolded.scatter(*aligned.T, c=arc, s=4, cmap="viridis", label="Isomap")
+    unfolded = figure.add_subplot(grid[0, 1], aspect="equal")
+    unfolded.scatter(*roll.truth.T, c="0.8", s=5, label="true sheet")
+    points = unfolded.scatter(*aligned.T, c=arc, s=5, cmap="viridis", label="Isomap")
+    figure.colorbar(points, ax=unfolded, label="true arc length")
     unfolded.set_title(f"the map on the truth: error {card['procrustes_error']:.1%}")
-    unfolded.legend(loc="upper right", markerscale=3)
-    wrong = figure.add_subplot(1, 3, 3, aspect="equal")
-    points = wrong.scatter(
-        *aligned.T, c=card.isometry.per_point, s=4, cmap="magma_r", vmin=0, vmax=0.5
+    unfolded.legend(
+        loc="upper left", bbox_to_anchor=(0, -0.12), ncols=2, markerscale=3, frameon=False
     )
-    figure.colorbar(points, ax=wrong, shrink=0.7, label="mean length error of a point's neighbors")
-    wrong.set_title(f"where it is wrong: median {card['length_error_median']:.1%}")
+    wrong = figure.add_subplot(grid[1, 1], aspect="equal")
+    points = wrong.scatter(
+        *aligned.T, c=card.isometry.per_point, s=5, cmap="magma_r", vmin=0, vmax=0.5
+    )
+    figure.colorbar(points, ax=wrong, label="length error")
+    wrong.set_title(
+        f"mean length error of each point's neighbors (median {card['length_error_median']:.1%})"
+    )
     figure.savefig(path, dpi=130)
 
 

@@ -50,7 +50,7 @@ def test_every_line_equals_the_measure_alone(roll, card):
 
 def test_prints_one_line_a_measure(card):
     lines = str(card).splitlines()
-    assert lines[0] == "400 points in 2 dimension(s), 12 neighbors, all points"
+    assert lines[0] == "400 points in 2-D, 12 neighbors, all points"
     assert len(lines) == 4 + len(card)
     assert all(any(line.startswith(name + " ") for line in lines) for name in card)
 
@@ -89,11 +89,10 @@ def test_sampled_card_carries_intervals_and_repeats(roll):
 def test_auto_samples_large_data_only(roll):
     from isofold.quality.scorecard import _budget
 
-    n = 20_000
-    rows, sources = _budget("auto", n)
-    assert rows >= n
-    assert sources == 1000
-    assert _budget("auto", 10**6) == (400, 32)
+    rows, sources = _budget("auto", 15_000)
+    assert rows >= 15_000
+    assert sources == 1333
+    assert _budget("auto", 10**6) == (250, 32)
     assert _budget(None, 10**6) == (None, None)
     with pytest.raises(InvalidInputError, match="'auto'"):
         scorecard(roll.X, roll.truth, n_samples="all")

@@ -27,8 +27,9 @@ from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_points
 from isofold.neighbors.components import Components, connected_components
+from isofold.neighbors.duplicates import Distinct
 from isofold.neighbors.foreign import DistanceForeignSearch, ForeignSearch, PointForeignSearch
-from isofold.neighbors.graph import NeighborGraph
+from isofold.neighbors.graph import NeighborGraph, least_distances
 from isofold.neighbors.precomputed import check_distances
 from isofold.neighbors.search import METRICS, check_choice
 from isofold.neighbors.spanning import join_components
@@ -116,10 +117,10 @@ def foreign_search(
             f"Pass the same samples."
         )
         raise InvalidInputError(msg)
-    first = graph.sample_of_node
     if metric == "precomputed":
-        return DistanceForeignSearch(samples[np.ix_(first, first)])
-    return PointForeignSearch(samples[first], n_jobs=n_jobs)
+        nodes = Distinct(graph.node_of_sample, graph.sample_of_node)
+        return DistanceForeignSearch(least_distances(samples, nodes))
+    return PointForeignSearch(samples[graph.sample_of_node], n_jobs=n_jobs)
 
 
 def _closest_links(
@@ -128,7 +129,7 @@ def _closest_links(
     """Return the closest points between every component and its `n_links` closest ones."""
     gaps, near_ends, far_ends = _component_gaps(source, components)
     n_links = min(n_links, components.n_components - 1)
-    # Every component is closest to itself by the infinite diagonal's absence: it sorts last.
+    # The diagonal is infinite and sorts last, so that no component is joined to itself.
     closest = np.argsort(gaps, axis=1, kind="stable")[:, :n_links]
     rows = np.repeat(np.arange(components.n_components), n_links)
     columns = closest.ravel()

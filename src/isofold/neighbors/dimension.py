@@ -201,7 +201,8 @@ def _directions_for_share(variances: FloatArray, share: float) -> IntArray:
     cumulative = np.cumsum(variances, axis=1)
     # Rounding must not demand one more direction when the share is reached exactly.
     enough = cumulative >= share * cumulative[:, -1:] * (1 - 1e-12)
-    return enough.argmax(axis=1) + 1
+    first: IntArray = enough.argmax(axis=1)
+    return first + 1
 
 
 def _invert(inverse: Any, ceiling: int) -> Any:

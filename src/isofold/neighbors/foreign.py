@@ -23,8 +23,8 @@ from isofold.neighbors.search import build_search, choose_method
 # Neighbors looked at before the components are split by bits.
 _WIDE_LIST = 64
 
-# Inner points are ruled out if so many per component ask: below, the search for one pivot a
-# component would cost as much as it saves.
+# Inner points are ruled out if so many of a group ask: below, the search for one pivot a
+# group would cost as much as it saves.
 _CROWD = 16
 
 # Relative rounding allowed for when two computed distances are subtracted.
@@ -41,7 +41,7 @@ class ForeignSearch(Protocol):
     def nearest_foreign(self, labels: IntArray, queries: IntArray) -> tuple[FloatArray, IntArray]:
         """Return the distance and index of the nearest node with another label."""
 
-    def promising(self, labels: IntArray, queries: IntArray) -> IntArray:
+    def promising(self, labels: IntArray, groups: IntArray, queries: IntArray, /) -> IntArray:
         """Return the queries from which the shortest edge of their component may leave."""
 
     def rows(self, queries: IntArray) -> FloatArray:
@@ -86,27 +86,27 @@ class PointForeignSearch:
             distances[rest], nearest[rest] = self._bit_by_bit(labels, queries[rest])
         return distances, nearest
 
-    def promising(self, labels: IntArray, queries: IntArray) -> IntArray:
+    def promising(self, labels: IntArray, groups: IntArray, queries: IntArray, /) -> IntArray:
         """Return the queries from which the shortest edge of their component may leave.
 
-        One pivot c a component, near its middle, is answered: its nearest foreign point f is
-        at distance D. The shortest edge is at most min |x - f| over the members x, and x is
-        at least D - |x - c| from everything foreign.
+        One pivot c a group, near its middle, is answered: its nearest foreign point f is at
+        distance D. The shortest edge of the component is at most min |x - f| over the
+        queries x, and x is at least D - |x - c| from everything foreign.
         """
-        asking, own = np.unique(labels[queries], return_inverse=True)
-        if len(queries) < _CROWD * len(asking):
+        names, own = np.unique(groups[queries], return_inverse=True)
+        if len(queries) < _CROWD * len(names):
             return queries
         points = self._points[queries]
         sums = np.stack([np.bincount(own, weights=column) for column in points.T], axis=1)
         middles = sums / np.bincount(own)[:, None]
         order = np.lexsort((_lengths(points - middles[own]), own))
-        pivots = queries[order[np.searchsorted(own[order], np.arange(len(asking)))]]
+        pivots = queries[order[np.searchsorted(own[order], np.arange(len(names)))]]
         reach, found = self.nearest_foreign(labels, pivots)
-        longest = np.full(len(asking), np.inf)
-        np.minimum.at(longest, own, _lengths(points - self._points[found][own]))
+        at_most = np.full(int(labels.max()) + 1, np.inf)
+        np.minimum.at(at_most, labels[queries], _lengths(points - self._points[found][own]))
         to_pivot = _lengths(points - self._points[pivots][own])
         at_least = reach[own] - to_pivot - _SLACK * (reach[own] + to_pivot)
-        return queries[at_least <= longest[own]]
+        return queries[at_least <= at_most[labels[queries]]]
 
     def _bit_by_bit(self, labels: IntArray, queries: IntArray) -> tuple[FloatArray, IntArray]:
         """Return the nearest foreign point by splitting the components' numbers."""
@@ -164,7 +164,7 @@ class DistanceForeignSearch:
             distances[start : start + step] = rows.min(axis=1)
         return distances, nearest
 
-    def promising(self, labels: IntArray, queries: IntArray) -> IntArray:  # noqa: ARG002
+    def promising(self, _labels: IntArray, _groups: IntArray, queries: IntArray, /) -> IntArray:
         """Return all queries: given distances need not obey the triangle inequality."""
         return queries
 

@@ -210,11 +210,17 @@ def distances_between_nodes(distances: FloatArray) -> tuple[FloatArray, Distinct
     """Merge samples at distance zero, and return the least distance of every two nodes."""
     zeros = np.argwhere(distances == 0)
     distinct = from_labels(component_labels(len(distances), zeros))
+    return least_distances(distances, distinct), distinct
+
+
+def least_distances(distances: FloatArray, distinct: Distinct) -> FloatArray:
+    """Return the least distance between the samples of every two nodes."""
     if not distinct.has_copies:
-        return distances, distinct
+        return distances
     indptr, samples = distinct.samples_by_node()
     rows = np.minimum.reduceat(distances[samples], indptr[:-1], axis=0)
-    return np.minimum.reduceat(rows[:, samples], indptr[:-1], axis=1), distinct
+    least: FloatArray = np.minimum.reduceat(rows[:, samples], indptr[:-1], axis=1)
+    return least
 
 
 def _arrows_of_points(

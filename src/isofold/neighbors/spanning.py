@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from isofold.neighbors.graph import NeighborGraph
 
 
+# Components of an early round serve later ones as small groups of points close together;
+# they hold about so many points.
+_GROUP_SIZE = 256
+
+
 @dataclass(frozen=True, eq=False)
 class SpanningTree:
     """A minimum spanning tree, or a forest if what it spans is disconnected.
@@ -99,7 +104,7 @@ def graph_spanning_tree(graph: NeighborGraph) -> SpanningTree:
 
 
 def euclidean_spanning_tree(
-    X: Any, *, n_neighbors: int = 8, n_jobs: int | None = None
+    X: Any, *, n_neighbors: int = 16, n_jobs: int | None = None
 ) -> SpanningTree:
     """Return the exact minimum spanning tree of points under Euclidean distance.
 
@@ -107,7 +112,7 @@ def euclidean_spanning_tree(
     ----------
     X : array-like of shape (n_samples, n_features)
         The points.
-    n_neighbors : int, default=8
+    n_neighbors : int, default=16
         Length of the neighbor lists. It changes the time, never the tree.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
@@ -182,6 +187,7 @@ class _Rounds:
     def __init__(self, source: ForeignSearch, labels: IntArray, lists: Neighbors | None) -> None:
         self.source = source
         self.labels = labels
+        self.groups = labels
         self.lists = lists
         self.bound = np.zeros(source.n_points)
         self.candidate = np.full(source.n_points, -1, dtype=np.intp)
@@ -219,6 +225,8 @@ class _Rounds:
         component is enough for a round, and most points need no search then.
         """
         self._read_lists()
+        if self.n_components * _GROUP_SIZE >= self.source.n_points:
+            self.groups = self.labels
         known = self._known()
         best = self._best(known)
         open_nodes = np.flatnonzero(~known & (self.bound < best[self.labels]))
@@ -226,7 +234,7 @@ class _Rounds:
         in_largest = self.labels[open_nodes] == largest
         queries = open_nodes[~in_largest]
         if len(queries):
-            queries = self.source.promising(self.labels, queries)
+            queries = self.source.promising(self.labels, self.groups, queries)
             found = self.source.nearest_foreign(self.labels, queries)
             self.bound[queries], self.candidate[queries] = found
             known[queries] = True

@@ -36,8 +36,8 @@ from isofold.quality.truth import procrustes_error, spectrum
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_PAIRS = 4 * 10**8
-"""Distances looked at with n_samples="auto": exact up to 20,000 points, seconds on two cores."""
+MAX_PAIRS = 25 * 10**7
+"""Distances looked at with n_samples="auto": exact up to 15,811 points, seconds on two cores."""
 MAX_PATHS = 2 * 10**7
 """Shortest paths, which cost fifty times more each: exact up to 4,472 points."""
 MIN_ROWS = 200
@@ -100,10 +100,7 @@ class Scorecard(Mapping[str, Score]):
         """What was scored, in one line."""
         sampled = len(self.sample.indices)
         how = "all points" if self.sample.exact else f"{sampled:,} sampled points"
-        return (
-            f"{self.n_points:,} points in {self.n_components} dimension(s), "
-            f"{self.n_neighbors} neighbors, {how}"
-        )
+        return f"{self.n_points:,} points in {self.n_components}-D, {self.n_neighbors} neighbors, {how}"
 
     def __str__(self) -> str:
         cells = [("measure", "value", f"{CONFIDENCE:.0%} interval", "best", "what it says")]
@@ -189,7 +186,7 @@ def scorecard(
         Size of a neighborhood, below half of the number of points.
     n_samples : int, "auto" or None, default="auto"
         At how many random points to evaluate what looks at all pairs. None takes all; "auto"
-        takes all up to 20,000 points (4,472 for shortest paths) and then fewer, so that time
+        takes all up to 15,811 points (4,472 for shortest paths) and then fewer, so that time
         stays bounded. Lengths of neighbors are always measured everywhere.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         What `X` holds.
@@ -236,7 +233,7 @@ def scorecard(
             "residual_variance",
             residual_variance_of(replace(comparison, sample=sources), graph),
             "0",
-            "geodesic variance not explained",
+            "distances along the data: variance not explained",
         ),
     ]
     if comparison.input.points is not None:
@@ -291,13 +288,25 @@ def _length_entries(isometry: LocalIsometry) -> Iterator[Entry]:
 def _global_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
     moments, sample = pair_moments(comparison), comparison.sample
     stretched = stretch_of(comparison, k)
-    yield Entry("stretch", stretched, "", "mean squared ratio of all other lengths")
-    yield Entry("stress", stress_of(moments, sample), "0", "relative error of all distances")
+    yield Entry(
+        "stretch", stretched, "", "other pairs: mean squared length ratio, above 1 = unfolded"
+    )
+    yield Entry(
+        "stress",
+        stress_of(moments, sample),
+        "0",
+        "straight-line distances: relative error (unfolding raises it)",
+    )
     yield Entry(
         "stress_scaled", stress_of(moments, sample, scale=True), "0", "the same, best scale allowed"
     )
     shepard = correlation_of(rank_moments(comparison), sample)
-    yield Entry("shepard_correlation", shepard, "1", "rank correlation of all distances")
+    yield Entry(
+        "shepard_correlation",
+        shepard,
+        "1",
+        "straight-line distances: rank correlation (unfolding lowers it)",
+    )
 
 
 def _truth_entries(Y: Any, truth: Any) -> Iterator[Entry]:
@@ -307,10 +316,10 @@ def _truth_entries(Y: Any, truth: Any) -> Iterator[Entry]:
 
 
 def _number(value: float) -> str:
-    return f"{float(value):.4g}"
+    return f"{float(value):.6g}"
 
 
 def _interval(score: Score) -> str:
     if score.exact:
         return "exact"
-    return f"[{score.interval[0]:.4g}, {score.interval[1]:.4g}]"
+    return f"[{score.interval[0]:.6g}, {score.interval[1]:.6g}]"
