@@ -14,7 +14,7 @@ def main(suites: list[str]) -> None:
     for suite in suites or SUITES:
         if suite not in SUITES:
             sys.exit(f"unknown suite {suite!r}; choose from {', '.join(SUITES)}")
-        run_suite(suite)
+        run_suite(f"benchmarks.{suite}")
     print(f"tables written to {RESULTS}")
 
 

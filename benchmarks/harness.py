@@ -17,7 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).parent / "results"
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
 TIME_LIMIT = 900.0
 COLUMNS = ("task", "method", "status", "seconds", "peak_mb", "figures")
 
@@ -45,16 +46,17 @@ class Case:
 
 
 def run_suite(suite: str) -> list[dict[str, Any]]:
-    """Run all cases of a suite one after the other and write its tables."""
-    cases: list[Case] = import_module(f"benchmarks.{suite}").CASES
+    """Run all cases of a suite (the name of its module) in turn and write its tables."""
+    cases: list[Case] = import_module(suite).CASES
     records = []
     for number, case in enumerate(cases):
         record = {"task": case.task, "method": case.method, **_in_own_process(suite, number)}
         records.append(record)
         print(f"{case.task} | {case.method}: {_describe(record)}", flush=True)
     RESULTS.mkdir(exist_ok=True)
-    _write_csv(RESULTS / f"{suite}.csv", records)
-    (RESULTS / f"{suite}.md").write_text(markdown(records), encoding="utf-8")
+    table = RESULTS / suite.rpartition(".")[2]
+    _write_csv(table.with_suffix(".csv"), records)
+    table.with_suffix(".md").write_text(markdown(records), encoding="utf-8")
     return records
 
 
@@ -75,7 +77,7 @@ def _in_own_process(suite: str, number: int) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.worker", suite, str(number)]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=TIME_LIMIT, check=False
+            command, capture_output=True, text=True, timeout=TIME_LIMIT, check=False, cwd=ROOT
         )
     except subprocess.TimeoutExpired:
         return {"status": f"stopped after {TIME_LIMIT:.0f} s"}

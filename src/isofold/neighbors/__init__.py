@@ -1,11 +1,13 @@
 """Neighbors: who is near whom, and how far apart along the data."""
 
 from isofold.neighbors.components import Components, connected_components
+from isofold.neighbors.connect import connect
 from isofold.neighbors.dimension import (
     DimensionEstimate,
     levina_bickel_dimension,
     local_pca_dimension,
 )
+from isofold.neighbors.eng import enhance
 from isofold.neighbors.geodesic import (
     NearestSource,
     all_pairs_geodesics,
@@ -45,7 +47,9 @@ __all__ = [
     "all_pairs_geodesics",
     "build_graph",
     "build_search",
+    "connect",
     "connected_components",
+    "enhance",
     "euclidean_spanning_tree",
     "geodesic_blocks",
     "geodesic_distances",

@@ -25,11 +25,16 @@ import scipy.sparse as sp
 from isofold._errors import InvalidInputError
 from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_points
+from isofold._validation import check_count
 from isofold.neighbors.components import Components, connected_components
 from isofold.neighbors.duplicates import Distinct
 from isofold.neighbors.foreign import DistanceForeignSearch, ForeignSearch, PointForeignSearch
-from isofold.neighbors.graph import NeighborGraph, least_distances
+from isofold.neighbors.graph import (
+    NeighborGraph,
+    check_same_samples,
+    least_distances,
+    points_of_nodes,
+)
 from isofold.neighbors.precomputed import check_distances
 from isofold.neighbors.search import METRICS, check_choice
 from isofold.neighbors.spanning import join_components
@@ -87,7 +92,7 @@ def connect(
     """
     check_choice(strategy, STRATEGIES, name="strategy")
     n_links = check_count(n_links, name="n_links")
-    source = foreign_search(X, graph, metric=metric, n_jobs=n_jobs)
+    source = _foreign_search(X, graph, metric=metric, n_jobs=n_jobs)
     components = connected_components(graph)
     if components.n_components == 1:
         return graph
@@ -98,7 +103,7 @@ def connect(
     return linked.with_bridges(*join_components(source, labels))
 
 
-def foreign_search(
+def _foreign_search(
     X: Any, graph: NeighborGraph, *, metric: str, n_jobs: int | None
 ) -> ForeignSearch:
     """Return the distances among the nodes of a graph, from its samples."""
@@ -110,17 +115,12 @@ def foreign_search(
             "one by one."
         )
         raise InvalidInputError(msg)
-    samples = check_distances(X) if metric == "precomputed" else check_points(X)
-    if len(samples) != graph.n_samples:
-        msg = (
-            f"X has {len(samples)} rows, but the graph was built from {graph.n_samples} samples. "
-            f"Pass the same samples."
-        )
-        raise InvalidInputError(msg)
-    if metric == "precomputed":
-        nodes = Distinct(graph.node_of_sample, graph.sample_of_node)
-        return DistanceForeignSearch(least_distances(samples, nodes))
-    return PointForeignSearch(samples[graph.sample_of_node], n_jobs=n_jobs)
+    if metric == "euclidean":
+        return PointForeignSearch(points_of_nodes(X, graph), n_jobs=n_jobs)
+    distances = check_distances(X)
+    check_same_samples(distances, graph)
+    nodes = Distinct(graph.node_of_sample, graph.sample_of_node)
+    return DistanceForeignSearch(least_distances(distances, nodes))
 
 
 def _closest_links(

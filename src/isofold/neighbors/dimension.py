@@ -25,7 +25,7 @@ from isofold.neighbors.levina_bickel import inverse_dimensions
 from isofold.neighbors.precomputed import check_distances, nearest_in_rows
 from isofold.neighbors.search import METRICS, build_search, check_choice
 
-# A neighborhood of fewer leaves the estimate's variance infinite (k - 2 must be positive).
+# The unbiased estimate at a point divides by k - 2.
 _MIN_NEIGHBORS = 3
 
 
@@ -73,8 +73,9 @@ def levina_bickel_dimension(
     -------
     DimensionEstimate
         `value` averages the inverse estimates of the points, which is the maximum likelihood
-        for a common dimension, and then over neighborhood sizes. No estimate exceeds what
-        the data can fill (columns, or distinct points less one).
+        for a common dimension, and then over neighborhood sizes; `per_point` is the unbiased
+        form (k - 2) / Σ ln(T_k / T_j). No estimate exceeds what the data can fill (columns,
+        or distinct points less one).
 
     Raises
     ------
@@ -94,7 +95,9 @@ def levina_bickel_dimension(
     2
     """
     check_choice(metric, METRICS, name="metric")
-    smallest, largest = (check_count(k, name="n_neighbors", minimum=3) for k in n_neighbors)
+    smallest, largest = (
+        check_count(k, name="n_neighbors", minimum=_MIN_NEIGHBORS) for k in n_neighbors
+    )
     if metric == "precomputed":
         matrix, distinct = distances_between_nodes(check_distances(X))
         largest = _check_distinct(distinct.n_nodes, largest)
@@ -110,11 +113,17 @@ def levina_bickel_dimension(
     # Distances may underflow to zero between points that differ in their last digits.
     distances = np.maximum(distances, np.finfo(distances.dtype).tiny)
     sizes = range(min(smallest, largest), largest + 1)
-    inverses = [inverse_dimensions(distances[:, :k]) for k in sizes]
     # Samples weigh equally, so a place counts as often as it is occupied.
-    of_samples = [inverse[distinct.node_of_sample] for inverse in inverses]
-    value = float(np.mean([_invert(inverse.mean(), ceiling) for inverse in of_samples]))
-    per_point = _invert(np.mean(of_samples, axis=0), ceiling)
+    inverses = [inverse_dimensions(distances[:, :k])[distinct.node_of_sample] for k in sizes]
+    value = float(np.mean([_invert(inverse.mean(), ceiling) for inverse in inverses]))
+    # A single point's inverse is biased by (k - 1) / (k - 2); an average of inverses is not.
+    per_point = np.mean(
+        [
+            _invert(inverse * (k - 1) / (k - 2), ceiling)
+            for inverse, k in zip(inverses, sizes, strict=True)
+        ],
+        axis=0,
+    )
     return DimensionEstimate(value, max(1, round(value)), per_point)
 
 

@@ -25,17 +25,19 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_points
+from isofold._validation import check_count
 from isofold.neighbors.components import Components, connected_components
 from isofold.neighbors.dimension import levina_bickel_dimension, local_singular_values
 from isofold.neighbors.foreign import PointForeignSearch
-from isofold.neighbors.graph import DEFAULT_N_NEIGHBORS, NeighborGraph
+from isofold.neighbors.graph import DEFAULT_N_NEIGHBORS, NeighborGraph, points_of_nodes
+from isofold.neighbors.protocol import NeighborSearch
 from isofold.neighbors.search import build_search
 
-# Shortest pairs looked up at first; doubled as long as links are still wanted.
+# Shortest pairs looked up at first, doubled as long as links are still wanted, and the
+# length of the neighbor lists they come from, doubled as long as they are too short.
 _FIRST_PAIRS = 32
+_FIRST_LIST = 8
 
 
 def enhance(
@@ -89,18 +91,11 @@ def enhance(
     >>> len(joined.bridges) >= 3
     True
     """
-    samples = check_points(X)
-    if len(samples) != graph.n_samples:
-        msg = (
-            f"X has {len(samples)} rows, but the graph was built from {graph.n_samples} samples. "
-            f"Pass the same samples."
-        )
-        raise InvalidInputError(msg)
-    points = samples[graph.sample_of_node].astype(np.float64, copy=False)
+    points = points_of_nodes(X, graph).astype(np.float64, copy=False)
     if connected_components(graph).n_components == 1:
         return graph
     if dimension is None:
-        dimension = levina_bickel_dimension(samples, n_jobs=n_jobs).rounded
+        dimension = levina_bickel_dimension(points, n_jobs=n_jobs).rounded
     d = min(check_count(dimension, name="dimension"), points.shape[1])
     k = check_count(n_neighbors, name="n_neighbors", minimum=2)
     share = _neighborhood_share(points, min(k, len(points) - 1), d, n_jobs=n_jobs)
@@ -133,9 +128,10 @@ def _leading_share(values: FloatArray, d: int) -> FloatArray:
 def _closest_pairs(source: PointForeignSearch, components: Components) -> IntArray:
     """Return every component with its closest one, each pair once, shape (n_pairs, 2)."""
     labels = components.labels
-    distances, nearest = source.nearest_foreign(labels, np.arange(len(labels)))
-    order = np.lexsort((distances, labels))
-    first = np.searchsorted(labels[order], np.arange(components.n_components))
+    asking = source.promising(labels, labels, np.arange(len(labels)))
+    distances, nearest = source.nearest_foreign(labels, asking)
+    order = np.lexsort((distances, labels[asking]))
+    first = np.searchsorted(labels[asking[order]], np.arange(components.n_components))
     closest = labels[nearest[order[first]]]
     pairs = np.stack([np.arange(components.n_components), closest], axis=1)
     return np.unique(np.sort(pairs, axis=1), axis=0)
@@ -151,30 +147,48 @@ def _links(
     n_jobs: int | None,
 ) -> tuple[IntArray, FloatArray]:
     """Return the shortest links between two components while their directions allow."""
+    search = build_search(points[larger], n_jobs=n_jobs)
     most = len(smaller)
-    n_links = min(d + 1, most)
-    n_known = min(max(_FIRST_PAIRS, 2 * n_links), most)
-    pairs, lengths = _shortest_pairs(points, larger, smaller, n_known, n_jobs=n_jobs)
-    while n_links < most:
-        if n_links + 1 > n_known:
-            n_known = min(2 * n_known, most)
-            pairs, lengths = _shortest_pairs(points, larger, smaller, n_known, n_jobs=n_jobs)
-        tried = pairs[: n_links + 1]
-        differences = points[tried[:, 0]] - points[tried[:, 1]]
-        if _leading_share(np.linalg.svd(differences, compute_uv=False), d) < share:
+    least = min(d + 1, most)
+    n_known, n_links = 0, least
+    while True:
+        if n_links > n_known:
+            n_known = min(max(_FIRST_PAIRS, 2 * n_links), most)
+            heads, tails, lengths = _shortest_pairs(search, points[smaller], n_known)
+            differences = points[larger[heads]] - points[smaller[tails]]
+        values = np.linalg.svd(differences[:n_links], compute_uv=False)
+        if _leading_share(values, d) < share:
+            n_links = max(least, n_links - 1)
+            break
+        if n_links == most:
             break
         n_links += 1
-    return pairs[:n_links], lengths[:n_links]
+    edges = np.stack([larger[heads[:n_links]], smaller[tails[:n_links]]], axis=1)
+    return edges, lengths[:n_links]
 
 
 def _shortest_pairs(
-    points: FloatArray, larger: IntArray, smaller: IntArray, n_pairs: int, *, n_jobs: int | None
-) -> tuple[IntArray, FloatArray]:
-    """Return the shortest pairs between two components, ascending."""
-    search = build_search(points[larger], n_jobs=n_jobs)
-    # No point takes part in more than n_pairs of the n_pairs shortest.
-    found = search.query(points[smaller], min(n_pairs, len(larger)))
-    rows, columns = np.indices(found.indices.shape)
-    tails, heads = smaller[rows.ravel()], larger[found.indices.ravel()]
-    order = np.lexsort((heads, tails, found.distances.ravel()))[:n_pairs]
-    return np.stack([heads[order], tails[order]], axis=1), found.distances.ravel()[order]
+    search: NeighborSearch, points: FloatArray, n_pairs: int
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the shortest pairs (indexed point, given point, length), ascending.
+
+    Points whose list is shorter than the worst pair kept may take part in further pairs; only
+    they are asked for longer lists.
+    """
+    heads, tails = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    lengths = np.empty(0)
+    pending, k = np.arange(len(points)), min(_FIRST_LIST, search.n_points)
+    while len(pending):
+        found = search.query(points[pending], k)
+        settled = ~np.isin(tails, pending)
+        heads = np.concatenate([heads[settled], found.indices.ravel()])
+        tails = np.concatenate([tails[settled], np.repeat(pending, k)])
+        lengths = np.concatenate([lengths[settled], found.distances.ravel()])
+        order = np.lexsort((heads, tails, lengths))[:n_pairs]
+        heads, tails, lengths = heads[order], tails[order], lengths[order]
+        if k == search.n_points:
+            break
+        limit = lengths[-1] if len(lengths) == n_pairs else np.inf
+        pending = pending[found.distances[:, -1] < limit]
+        k = min(2 * k, search.n_points)
+    return heads, tails, lengths

@@ -196,6 +196,23 @@ def build_graph(
     return _assemble(distinct, arrows, kind=kind)
 
 
+def points_of_nodes(X: Any, graph: NeighborGraph) -> FloatArray:
+    """Return the points at the nodes of a graph that was built from `X`."""
+    points = check_points(X)
+    check_same_samples(points, graph)
+    return points[graph.sample_of_node]
+
+
+def check_same_samples(samples: FloatArray, graph: NeighborGraph) -> None:
+    """Refuse samples that cannot be those of the graph."""
+    if len(samples) != graph.n_samples:
+        msg = (
+            f"X has {len(samples)} rows, but the graph was built from {graph.n_samples} samples. "
+            f"Pass the same samples."
+        )
+        raise InvalidInputError(msg)
+
+
 def symmetric_matrix(n_nodes: int, edges: IntArray, values: FloatArray) -> sp.csr_array:
     """Return a sparse matrix with a value at (i, j) and (j, i) for every edge."""
     rows = np.concatenate([edges[:, 0], edges[:, 1]])

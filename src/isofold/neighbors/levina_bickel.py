@@ -1,13 +1,15 @@
 """The Levina-Bickel estimator: intrinsic dimension from the growth of neighbor distances.
 
-In d dimensions the number of points within radius t grows as t^d, so the logarithms of the
-distance ratios T_k / T_j, j < k, are exponential variables of mean 1/d.
+In d dimensions the number of points within radius t grows as t^d, so the k - 1 logarithms
+of the distance ratios T_k / T_j, j < k, are independent exponential variables of mean 1/d.
+Their mean L is an unbiased estimate of 1/d, and averages of L over points stay unbiased; the
+inverse of a single one is too large by (k - 1) / (k - 2) in expectation.
 
 References
 ----------
 Levina, E. and Bickel, P. J. (2004). Maximum likelihood estimation of intrinsic dimension.
-NIPS 17. MacKay, D. J. C. and Ghahramani, Z. (2005). Comments on the same (average the
-inverses).
+NIPS 17. MacKay, D. J. C. and Ghahramani, Z. (2005). Comments on "Maximum likelihood
+estimation of intrinsic dimension" (on averaging the inverses).
 """
 
 from __future__ import annotations
@@ -18,22 +20,19 @@ from isofold._typing import FloatArray
 
 
 def inverse_dimensions(distances: FloatArray) -> FloatArray:
-    """Return the inverse of every point's dimension, from its k nearest distances.
+    """Return an unbiased estimate of 1/d at every point, from its k nearest distances.
 
     Parameters
     ----------
     distances : ndarray of shape (n_points, k)
-        Positive distances, ascending in every row; k >= 3.
+        Positive distances, ascending in every row.
 
     Returns
     -------
     ndarray of shape (n_points,)
-        1/m with m = (k - 2) / Σ_{j<k} ln(T_k / T_j), whose expectation is the dimension
-        (the factor k - 1 of the paper would overestimate it).
+        The mean of ln(T_k / T_j) over j < k.
     """
-    k = distances.shape[1]
-    logarithms = np.log(distances.astype(np.float64))
-    total = (k - 1) * logarithms[:, -1] - logarithms[:, :-1].sum(axis=1)
+    logarithms = np.log(distances.astype(np.float64, copy=False))
+    inverse: FloatArray = logarithms[:, -1] - logarithms[:, :-1].mean(axis=1)
     # Equal distances leave rounding of either sign.
-    inverse: FloatArray = np.maximum(total, 0.0) / (k - 2)
-    return inverse
+    return np.maximum(inverse, 0.0)

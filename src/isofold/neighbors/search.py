@@ -46,8 +46,8 @@ METRICS = ("euclidean", "precomputed")
 _ALWAYS_TREE_COLUMNS = 10
 _NEVER_TREE_COLUMNS = 300
 _MODERATE_COLUMNS = 50
-_MAX_TREE_DIMENSION_MODERATE = 5.0
-_MAX_TREE_DIMENSION_MANY = 3.0
+_MAX_TREE_DIMENSION_MODERATE = 6.0
+_MAX_TREE_DIMENSION_MANY = 4.0
 
 # Points from which the filled dimension is judged; up to twice as many are simply compared.
 _PROBE_POINTS = 1000

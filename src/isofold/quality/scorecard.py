@@ -100,7 +100,8 @@ class Scorecard(Mapping[str, Score]):
         """What was scored, in one line."""
         sampled = len(self.sample.indices)
         how = "all points" if self.sample.exact else f"{sampled:,} sampled points"
-        return f"{self.n_points:,} points in {self.n_components}-D, {self.n_neighbors} neighbors, {how}"
+        size = f"{self.n_points:,} points in {self.n_components}-D"
+        return f"{size}, {self.n_neighbors} neighbors, {how}"
 
     def __str__(self) -> str:
         cells = [("measure", "value", f"{CONFIDENCE:.0%} interval", "best", "what it says")]
