@@ -134,3 +134,11 @@ def test_precomputed_distances_give_the_same():
     assert stretch(D, Y, metric="precomputed") == pytest.approx(float(stretch(X, Y)))
     with pytest.raises(InvalidInputError, match="targets"):
         preservation_error(D, Y, pairs=[[0, 1]], metric="precomputed")
+
+
+def test_procrustes_measure_charges_copies_that_were_torn_apart():
+    X = np.vstack([np.zeros((3, 1)), 10.0 + np.arange(5.0)[:, None]])
+    assert procrustes_measure(X, X, n_neighbors=2) == pytest.approx(0.0, abs=1e-12)
+    torn = X.copy()
+    torn[:3, 0] = [0.0, 1.0, 2.0]
+    np.testing.assert_array_equal(procrustes_measure(X, torn, n_neighbors=2).per_point[:3], 1.0)

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
+from isofold._errors import InvalidInputError
 from isofold.quality import (
     continuity,
     coranking_curve,
@@ -158,3 +159,13 @@ def test_duplicated_rows_are_ranked_by_index():
     assert trustworthiness(X, Y, n_neighbors=6) == pytest.approx(
         naive.trustworthiness(X, Y, 6), abs=ROUNDING
     )
+
+
+def test_arguments_that_make_no_sense_are_named():
+    X, Y = pair(n=20)
+    with pytest.raises(InvalidInputError, match="n_neighbors <= 9"):
+        trustworthiness(X, Y, n_neighbors=10)
+    with pytest.raises(InvalidInputError, match=r"'input' \(MRRE_X\)"):
+        mean_relative_rank_error(X, Y, neighbors_of="both")
+    with pytest.raises(InvalidInputError, match="at least 4 points"):
+        coranking_curve(X[:3], Y[:3])

@@ -118,3 +118,8 @@ def test_labels_of_mixed_kinds_are_named():
 def test_constant_truth_is_named():
     with pytest.raises(InvalidInputError, match="coincide"):
         procrustes_error(np.eye(3), np.ones((3, 2)))
+
+
+def test_out_of_sample_tables_must_agree():
+    with pytest.raises(InvalidInputError, match="they must agree"):
+        out_of_sample_error(np.eye(3), np.eye(3)[:, :2])

@@ -54,19 +54,21 @@ def contract(distinct: Distinct, arrows: Arrows) -> tuple[Distinct, Arrows]:
 
 def edges_of(arrows: Arrows, n_nodes: int) -> tuple[IntArray, FloatArray, BoolArray]:
     """Return every edge once with its shortest length, and whether arrows go both ways."""
-    pairs = np.stack(
-        [np.minimum(arrows.tails, arrows.heads), np.maximum(arrows.tails, arrows.heads)], axis=1
-    )
-    keys = pair_keys(pairs, n_nodes)
+    forward = arrows.tails < arrows.heads
+    keys = np.where(forward, arrows.tails, arrows.heads).astype(np.int64)
+    keys *= n_nodes
+    keys += np.where(forward, arrows.heads, arrows.tails)
     order = np.argsort(keys)
     keys = keys[order]
-    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
+    is_first = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    first = np.flatnonzero(is_first)
     if not len(first):
-        return pairs, arrows.lengths, np.empty(0, dtype=bool)
-    direction = np.where(arrows.tails < arrows.heads, 1, 2).astype(np.uint8)[order]
-    directions = np.bitwise_or.reduceat(direction, first)
+        return np.empty((0, 2), dtype=np.intp), arrows.lengths, np.empty(0, dtype=bool)
     lengths = np.minimum.reduceat(arrows.lengths[order], first)
-    return pairs[order[first]], lengths, directions == 3
+    forward = forward[order]
+    both_ways = np.logical_or.reduceat(forward, first) & np.logical_or.reduceat(~forward, first)
+    return np.stack(np.divmod(keys[first], n_nodes), axis=1), lengths, both_ways
 
 
 def pair_keys(pairs: IntArray, n_nodes: int) -> IntArray:

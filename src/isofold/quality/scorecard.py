@@ -46,7 +46,19 @@ MIN_SOURCES = 32
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of a scorecard: the score, its best value and what it says."""
+    """One line of a scorecard.
+
+    Parameters
+    ----------
+    name : str
+        Name of the measure.
+    score : Score
+        Its value.
+    best : str
+        The value of a perfect map, empty if there is none.
+    meaning : str
+        What it says, in a few words.
+    """
 
     name: str
     score: Score

@@ -1,0 +1,75 @@
+"""The files below all rooms: memory, parallel map, optional packages, lazy package."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import isofold
+from isofold import _memory
+from isofold._dependencies import require
+from isofold._errors import InvalidInputError, MemoryLimitError, MissingDependencyError
+from isofold._parallel import ordered_map
+from isofold._validation import check_finite, check_points
+
+
+def test_rooms_are_attributes_and_listed():
+    assert {"datasets", "linalg", "neighbors", "quality"} <= set(dir(isofold))
+    assert isofold.quality.trustworthiness is not None
+    with pytest.raises(AttributeError, match="no attribute 'magic'"):
+        _ = isofold.magic
+
+
+def test_memory_is_refused_before_it_is_taken(monkeypatch):
+    monkeypatch.setattr(_memory, "available_bytes", lambda: 2**30)
+    _memory.require_memory(2**30, what="This", instead="")
+    with pytest.raises(MemoryLimitError, match=r"All distances would need 3\.0 GiB, but 1\.0 GiB"):
+        _memory.require_memory(3 * 2**30, what="All distances", instead="Use blocks.")
+    monkeypatch.setattr(_memory, "available_bytes", lambda: None)
+    _memory.require_memory(2**60, what="This", instead="")
+
+
+def test_available_memory_without_proc(monkeypatch):
+    def absent(*_, **__):
+        raise FileNotFoundError
+
+    seen = _memory.available_bytes()
+    assert seen > 2**20
+    monkeypatch.setattr("builtins.open", absent)
+    assert _memory.available_bytes() >= seen // 2  # all memory, not only what is free now
+    monkeypatch.delattr("os.sysconf")
+    assert _memory.available_bytes() is None
+
+
+def test_blocks_have_at_least_one_row():
+    assert _memory.block_rows(2**60, 10) == 1
+    assert _memory.block_rows(1, 10) == 10
+
+
+def test_map_keeps_order_in_threads():
+    started = threading.Barrier(2, timeout=30)
+
+    def slow_first(item):
+        if item < 2:
+            started.wait()  # both workers are busy at once, so they really run in parallel
+        return item * item
+
+    assert list(ordered_map(slow_first, range(20), n_jobs=2)) == [i * i for i in range(20)]
+
+
+def test_missing_package_is_named_with_its_extra():
+    with pytest.raises(MissingDependencyError, match=r'Juggling needs .* "isofold\[circus\]"'):
+        require("no_such_package", extra="circus", purpose="Juggling")
+
+
+def test_large_sums_are_not_mistaken_for_bad_entries():
+    # The sum overflows although every entry is finite.
+    check_finite(np.full((10, 10), 1e308), name="X")
+    with pytest.raises(InvalidInputError, match="1 NaN and 1 infinite"):
+        check_finite(np.array([1.0, np.nan, np.inf]), name="X")
+
+
+def test_integers_become_floats_and_float32_stays():
+    assert check_points([[1, 2], [3, 4]]).dtype == np.float64
+    single = np.ones((3, 2), dtype=np.float32)
+    assert check_points(single) is single
