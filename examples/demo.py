@@ -50,6 +50,25 @@ def draw(roll: Dataset, card: Scorecard, aligned, path: Path) -> None:
     figure.savefig(path, dpi=130)
 
 
+PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>isofold demonstration</title>
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em }}
+img {{ max-width: 100% }}
+table {{ border-collapse: collapse }}
+caption {{ text-align: left; padding: 0.5em 0; font-weight: bold }}
+td, th {{ padding: 0.2em 0.8em; border-bottom: 1px solid #ccc; text-align: left }}
+td:nth-child(-n + 4) {{ text-align: right; font-variant-numeric: tabular-nums }}
+</style>
+<h1>A swiss roll with a hole, unfolded by Isomap</h1>
+<img src="map.png" alt="The data, the map on the true sheet, and its length errors">
+{table}
+</html>
+"""
+
+
 def main(folder: Path) -> None:
     """Run the demonstration."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -60,7 +79,7 @@ def main(folder: Path) -> None:
     picture, table, page = (folder / name for name in ("map.png", "scores.csv", "scores.html"))
     draw(roll, card, aligned, picture)
     card.to_pandas().to_csv(table)
-    page.write_text(card.to_html(), encoding="utf-8")
+    page.write_text(PAGE.format(table=card.to_html()), encoding="utf-8")
     print(card)
     print(f"\npicture: {picture}\ntable:   {table}\npage:    {page}")
 

@@ -21,6 +21,9 @@ from isofold.neighbors.exact import BruteForceSearch
 from isofold.neighbors.protocol import (
     Neighbors,
     RadiusNeighbors,
+    check_k,
+    check_queries,
+    check_radius,
     drop_own,
     match_precision,
     pair_distances,
@@ -67,6 +70,7 @@ class HNSWSearch:
         self._faiss = require("faiss", extra="approximate", purpose='method="hnsw"')
         self._points = X
         self._center = X.mean(axis=0, dtype=np.float64)
+        self._unit = float(np.abs(X - self._center).max()) or 1.0
         self._workers = n_workers(n_jobs)
         self._index = self._faiss.IndexHNSWFlat(X.shape[1], _LINKS)
         self._index.hnsw.efConstruction = _CONSTRUCTION_WIDTH
@@ -80,6 +84,7 @@ class HNSWSearch:
 
     def query(self, points: FloatArray, k: int) -> Neighbors:
         """Return about the k nearest points of every query."""
+        points, k = check_queries(points, self._points), check_k(k, self.n_points)
         self._index.hnsw.efSearch = max(_MIN_SEARCH_WIDTH, 2 * k)
         with _threads(self._faiss, self._workers):
             _, candidates = self._index.search(self._single(points), k)
@@ -93,6 +98,7 @@ class HNSWSearch:
 
     def query_self(self, k: int) -> Neighbors:
         """Return about the k nearest other points of every point."""
+        k = check_k(k, self.n_points - 1)
         return drop_own(self.query(self._points, k + 1), np.arange(self.n_points))
 
     def query_radius(self, points: FloatArray, radius: float) -> RadiusNeighbors:
@@ -101,6 +107,7 @@ class HNSWSearch:
         faiss's own range search stops at a fixed width and misses many points; asking for
         more and more neighbors until one lies outside does not.
         """
+        points, radius = check_queries(points, self._points), check_radius(radius)
         rows, columns, lengths = [], [], []
         pending, k = np.arange(len(points)), min(_FIRST_RADIUS_QUERY, self.n_points)
         while len(pending):
@@ -117,8 +124,8 @@ class HNSWSearch:
         )
 
     def _single(self, points: FloatArray) -> FloatArray:
-        """Return centered points in single precision, where they keep most digits."""
-        return np.ascontiguousarray(points - self._center, dtype=np.float32)
+        """Return points in single precision, centered and scaled so that it suffices."""
+        return np.ascontiguousarray((points - self._center) / self._unit, dtype=np.float32)
 
 
 @contextmanager

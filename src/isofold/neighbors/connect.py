@@ -165,11 +165,11 @@ def _component_gaps(
             block = source.rows(queries)[:, others]
             nearest_row = block.argmin(axis=0)
             column_gaps = block[nearest_row, np.arange(len(others))]
-            for other, members_other in enumerate(np.split(column_gaps, starts[1:])):
-                column = starts[other] + int(members_other.argmin())
-                if column_gaps[column] < gaps[own, other]:
-                    gaps[own, other] = gaps[other, own] = column_gaps[column]
-                    here, there = queries[nearest_row[column]], others[column]
-                    near_ends[own, other] = far_ends[other, own] = here
-                    far_ends[own, other] = near_ends[other, own] = there
+            order = np.lexsort((column_gaps, components.labels[others]))
+            best = order[starts]
+            nearer = np.flatnonzero(column_gaps[best] < gaps[own, :own])
+            best = best[nearer]
+            gaps[own, nearer] = gaps[nearer, own] = column_gaps[best]
+            near_ends[own, nearer] = far_ends[nearer, own] = queries[nearest_row[best]]
+            far_ends[own, nearer] = near_ends[nearer, own] = others[best]
     return gaps, near_ends, far_ends

@@ -98,6 +98,9 @@ def levina_bickel_dimension(
     smallest, largest = (
         check_count(k, name="n_neighbors", minimum=_MIN_NEIGHBORS) for k in n_neighbors
     )
+    if smallest > largest:
+        msg = f"n_neighbors={n_neighbors!r} must name the smaller size first."
+        raise InvalidInputError(msg)
     if metric == "precomputed":
         matrix, distinct = distances_between_nodes(check_distances(X))
         largest = _check_distinct(distinct.n_nodes, largest)

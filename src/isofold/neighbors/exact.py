@@ -13,6 +13,9 @@ from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.protocol import (
     Neighbors,
     RadiusNeighbors,
+    check_k,
+    check_queries,
+    check_radius,
     drop_own,
     match_precision,
     pair_distances,
@@ -23,10 +26,6 @@ from isofold.neighbors.protocol import (
 
 # Spare candidates that let matrix-product distances be checked against their rounding.
 _SPARE_CANDIDATES = 5
-
-# A squared distance from |x|² - 2x·y + |y|² errs by a few units in the last place of
-# |x|² + |y|² for every power of two in the number of columns; 16 is generous up to 10^6.
-_ROUNDING_FACTOR = 16.0
 
 # Relative difference of squared distances below which two neighbors count as tied.
 _TIE = 1e-10
@@ -57,10 +56,8 @@ class KDTreeSearch:
 
     def query(self, points: FloatArray, k: int) -> Neighbors:
         """Return the k nearest points of every query."""
-        found, indices = self._tree.query(points, k=k, workers=self._workers)
-        shape = (len(points), k)  # SciPy drops the second axis for k = 1
-        distances = match_precision(points, np.reshape(found, shape))
-        return Neighbors(distances, np.reshape(indices, shape))
+        points, k = check_queries(points, self._points), check_k(k, self.n_points)
+        return self._nearest(points, k)
 
     def query_self(self, k: int) -> Neighbors:
         """Return the k nearest other points of every point.
@@ -68,22 +65,30 @@ class KDTreeSearch:
         The queries run in the order of the leaves: neighbors in the queue then find their
         nodes in the cache, which halves the time at a million points.
         """
+        k = check_k(k, self.n_points - 1)
         distances = np.empty((self.n_points, k), dtype=self._points.dtype)
         indices = np.empty((self.n_points, k), dtype=np.intp)
         step = block_rows((k + 1) * 16, self.n_points)
         for start in range(0, self.n_points, step):
             rows = self._tree.indices[start : start + step]
-            found = drop_own(self.query(self._points[rows], k + 1), rows)
+            found = drop_own(self._nearest(self._points[rows], k + 1), rows)
             distances[rows], indices[rows] = found.distances, found.indices
         return Neighbors(distances, indices)
 
     def query_radius(self, points: FloatArray, radius: float) -> RadiusNeighbors:
         """Return all points within a radius of every query, the rim included."""
+        points, radius = check_queries(points, self._points), check_radius(radius)
         queries = KDTree(points, balanced_tree=False)
-        n_pairs = int(queries.count_neighbors(self._tree, radius))
-        require_pairs(n_pairs, radius)
+        require_pairs(int(queries.count_neighbors(self._tree, radius)), radius)
         pairs = queries.sparse_distance_matrix(self._tree, radius, output_type="ndarray")
         return ragged_rows(pairs["i"], pairs["j"], match_precision(points, pairs["v"]), len(points))
+
+    def _nearest(self, points: FloatArray, k: int) -> Neighbors:
+        """Return the k nearest points of every query."""
+        found, indices = self._tree.query(points, k=k, workers=self._workers)
+        shape = (len(points), k)  # SciPy drops the second axis for k = 1
+        distances = match_precision(points, np.reshape(found, shape))
+        return Neighbors(distances, np.reshape(indices, shape))
 
 
 class BruteForceSearch:
@@ -109,9 +114,9 @@ class BruteForceSearch:
 
         self._points = X
         self._center = X.mean(axis=0, dtype=np.float64)
-        self._centered = X - self._center
-        self._index = NearestNeighbors(algorithm="brute").fit(self._centered)
-        self._largest_square = float(_squared_norms(self._centered).max())
+        centered = X - self._center
+        self._index = NearestNeighbors(algorithm="brute").fit(centered)
+        self._largest_square = float(_squared_norms(centered).max())
 
     @property
     def n_points(self) -> int:
@@ -120,10 +125,11 @@ class BruteForceSearch:
 
     def query(self, points: FloatArray, k: int) -> Neighbors:
         """Return the k nearest points of every query."""
+        points, k = check_queries(points, self._points), check_k(k, self.n_points)
         centered = points - self._center
         n_candidates = min(k + _SPARE_CANDIDATES, self.n_points)
         rough, candidates = self._index.kneighbors(centered, n_neighbors=n_candidates)
-        found = sort_rows(pair_distances(centered, self._centered, candidates), candidates)
+        found = sort_rows(pair_distances(points, self._points, candidates), candidates)
         distances, indices = found.distances[:, :k].copy(), found.indices[:, :k].copy()
         if n_candidates < self.n_points:
             certain = rough[:, -1] ** 2 - self._rounding(centered)
@@ -131,22 +137,23 @@ class BruteForceSearch:
             step = block_rows(self.n_points * 8, len(unsure))
             for start in range(0, len(unsure), step):
                 rows = unsure[start : start + step]
-                exact = nearest_in_rows(cdist(centered[rows], self._centered), k)
+                exact = nearest_in_rows(cdist(points[rows], self._points), k)
                 distances[rows], indices[rows] = exact
         return Neighbors(match_precision(points, distances), indices)
 
     def query_self(self, k: int) -> Neighbors:
         """Return the k nearest other points of every point."""
+        k = check_k(k, self.n_points - 1)
         return drop_own(self.query(self._points, k + 1), np.arange(self.n_points))
 
     def query_radius(self, points: FloatArray, radius: float) -> RadiusNeighbors:
         """Return all points within a radius of every query, the rim included."""
-        centered = points - self._center
+        points, radius = check_queries(points, self._points), check_radius(radius)
         rows, columns, lengths = [], [], []
         step = block_rows(self.n_points * 8, len(points))
         for start in range(0, len(points), step):
             # Direct differences: a rim decided by cancelled digits would not be a rim.
-            block = cdist(centered[start : start + step], self._centered)
+            block = cdist(points[start : start + step], self._points)
             row, column = np.nonzero(block <= radius)
             rows.append(row + start)
             columns.append(column)
@@ -156,9 +163,14 @@ class BruteForceSearch:
         return ragged_rows(np.concatenate(rows), np.concatenate(columns), found, len(points))
 
     def _rounding(self, centered: FloatArray) -> FloatArray:
-        """Return how far a squared distance from matrix products may be off, per query."""
+        """Return how far a squared distance from matrix products may be off, per query.
+
+        A sum of D products errs by at most D units of rounding, whatever its order; the other
+        operations add a few.
+        """
+        n_units = int(centered.shape[1]) + 4
         eps = float(np.finfo(np.float64).eps)
-        return _ROUNDING_FACTOR * eps * (_squared_norms(centered) + self._largest_square)
+        return n_units * eps * (_squared_norms(centered) + self._largest_square)
 
 
 def _squared_norms(rows: FloatArray) -> FloatArray:

@@ -109,7 +109,13 @@ def geodesic_blocks(
     """
     starts = _check_sources(graph, sources)
     _check_limit(limit)
-    workers = n_workers(n_jobs)
+    return _blocks(graph, starts, limit, n_workers(n_jobs))
+
+
+def _blocks(
+    graph: NeighborGraph, starts: IntArray, limit: float | None, workers: int
+) -> Iterator[FloatArray]:
+    """Yield rows; apart from the checks, which must not wait for the first one."""
     if len(starts) * graph.n_edges < _MIN_VISITS_FOR_PROCESSES:
         workers = 1
     step = min(block_rows(graph.n_nodes * 8, len(starts)), max(1, len(starts) // workers))

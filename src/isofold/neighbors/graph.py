@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,8 @@ from isofold.neighbors.arrows import (
 )
 from isofold.neighbors.duplicates import Distinct, find_distinct, from_labels
 from isofold.neighbors.precomputed import check_distances, check_lengths, nearest_in_rows
-from isofold.neighbors.search import build_search, check_choice
+from isofold.neighbors.protocol import check_radius
+from isofold.neighbors.search import METRICS, build_search, check_choice
 from isofold.neighbors.spanning import component_labels, spanning_forest_of
 
 DEFAULT_N_NEIGHBORS = 12
@@ -107,7 +107,7 @@ class NeighborGraph:
         Raises
         ------
         InvalidInputError
-            If a bridge is a loop, leads to no node, or has no positive length.
+            If a bridge is a loop, leads to no node, or has no positive finite length.
         """
         bridges = np.sort(np.asarray(edges, dtype=np.intp).reshape(-1, 2), axis=1)
         bridge_lengths = np.asarray(lengths, dtype=self.lengths.dtype)
@@ -178,7 +178,7 @@ def build_graph(
     array([0, 1, 1, 2])
     """
     check_choice(kind, KINDS, name="kind")
-    check_choice(metric, ("euclidean", "precomputed"), name="metric")
+    check_choice(metric, METRICS, name="metric")
     _check_size(n_neighbors, radius)
     if metric == "precomputed" and sp.issparse(X):
         n_nodes, tails, heads, lengths = check_lengths(X)
@@ -305,9 +305,7 @@ def _check_size(n_neighbors: int | None, radius: float | None) -> None:
             f"Pass one of them."
         )
         raise InvalidInputError(msg)
-    if isinstance(radius, bool) or not isinstance(radius, Real) or not 0 < radius < np.inf:
-        msg = f"radius={radius!r} must be a positive number."
-        raise InvalidInputError(msg)
+    check_radius(radius)
 
 
 def _refuse_size(n_neighbors: int | None, radius: float | None) -> None:
@@ -334,6 +332,6 @@ def _check_bridges(bridges: IntArray, lengths: FloatArray, n_nodes: int) -> None
     if len(bridges) and (bridges.min() < 0 or bridges.max() >= n_nodes):
         msg = f"A bridge leads to node {bridges.max()}, but nodes are 0 to {n_nodes - 1}."
         raise InvalidInputError(msg)
-    if (bridges[:, 0] == bridges[:, 1]).any() or not (lengths > 0).all():
-        msg = "A bridge must join two different nodes and have a positive length."
+    if (bridges[:, 0] == bridges[:, 1]).any() or not ((lengths > 0) & (lengths < np.inf)).all():
+        msg = "A bridge must join two different nodes and have a positive, finite length."
         raise InvalidInputError(msg)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from numbers import Real
+from typing import Any, Protocol
 
 import numpy as np
 
+from isofold._errors import InvalidInputError
 from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_count, check_points
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Neighbors:
     """The k nearest points of each of m queries.
 
@@ -27,7 +30,7 @@ class Neighbors:
     indices: IntArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RadiusNeighbors:
     """All points within a radius of each of m queries, rows of unequal length end to end.
 
@@ -61,6 +64,35 @@ class NeighborSearch(Protocol):
 
     def query_radius(self, points: FloatArray, radius: float) -> RadiusNeighbors:
         """Return all indexed points within a radius of every query, the rim included."""
+
+
+def check_queries(points: Any, indexed: FloatArray) -> FloatArray:
+    """Return the queries if they live in the space of the indexed points."""
+    queries = check_points(points, name="points", min_samples=1)
+    if queries.shape[1] != indexed.shape[1]:
+        msg = (
+            f"points has {queries.shape[1]} column(s), but the index was built from points with "
+            f"{indexed.shape[1]}. Pass points of the same space."
+        )
+        raise InvalidInputError(msg)
+    return queries
+
+
+def check_k(k: Any, n_available: int) -> int:
+    """Return a number of neighbors that the index can give."""
+    k = check_count(k, name="k")
+    if k > n_available:
+        msg = f"k={k}, but the index has only {n_available} points to offer. Pass a smaller k."
+        raise InvalidInputError(msg)
+    return int(k)
+
+
+def check_radius(radius: Any) -> float:
+    """Return a radius that is a positive number."""
+    if isinstance(radius, bool) or not isinstance(radius, Real) or not 0 < float(radius) < np.inf:
+        msg = f"radius={radius!r} must be a positive number."
+        raise InvalidInputError(msg)
+    return float(radius)
 
 
 def pair_distances(queries: FloatArray, points: FloatArray, indices: IntArray) -> FloatArray:

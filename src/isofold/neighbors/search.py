@@ -176,13 +176,21 @@ def check_choice(value: str, choices: tuple[str, ...], *, name: str) -> None:
 
 
 def check_range(points: FloatArray) -> FloatArray:
-    """Return the points unless their squared distances would overflow."""
-    spread = float(np.abs(points).max())
-    limit = float(np.sqrt(np.finfo(points.dtype).max / points.shape[1])) / 4
-    if spread > limit:
+    """Return the points unless their squared distances would overflow or vanish."""
+    largest = max(float(points.max()), -float(points.min()))
+    double = np.finfo(np.float64)
+    ceiling = min(float(np.sqrt(double.max)), float(np.finfo(points.dtype).max))
+    if largest > ceiling / (4 * np.sqrt(points.shape[1])):
         msg = (
-            f"The largest entry is {spread:.3g}; squared distances between {points.dtype} "
-            f"points overflow beyond {limit:.3g}. Express the data in larger units."
+            f"The largest entry is {largest:.3g}: distances between such {points.dtype} points "
+            f"overflow. Express the data in larger units."
+        )
+        raise InvalidInputError(msg)
+    # Nine digits of the largest distance must survive being squared.
+    if 0 < largest < 1e9 * float(np.sqrt(double.tiny)):
+        msg = (
+            f"The largest entry is {largest:.3g}: squared distances between such points vanish. "
+            f"Express the data in smaller units."
         )
         raise InvalidInputError(msg)
     return points

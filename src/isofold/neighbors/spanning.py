@@ -65,7 +65,7 @@ class SpanningTree:
 
 def component_labels(n_nodes: int, edges: IntArray) -> IntArray:
     """Return the connected component of every node, numbered from 0."""
-    ones = np.ones(len(edges), dtype=np.int8)
+    ones = np.ones(len(edges), dtype=bool)
     links = sp.csr_array((ones, (edges[:, 0], edges[:, 1])), shape=(n_nodes, n_nodes))
     labels: IntArray = csgraph.connected_components(links, directed=False)[1]
     return labels.astype(np.intp)
@@ -200,26 +200,28 @@ class _Rounds:
         return int(self.labels.max()) + 1
 
     def join_once(self) -> None:
-        """Let every component take its shortest edge, as far as no cycle closes.
+        """Let every component take one shortest edge, as far as no cycle closes.
 
-        Only edges of equal length can close one (Kruskal's order decides then), so that the
-        tree is minimal whatever the ties.
+        Only edges of equal length can close one, and dropping any of them leaves the tree
+        minimal. That needs *one* edge a component: of several equally short ones the second
+        may be longer than a way through the component that the first leads to.
         """
-        chosen = self._shortest_edges()
+        chosen = self._shortest_ways_out()
         ends = np.sort(np.stack([chosen, self.candidate[chosen]], axis=1), axis=1)
-        lengths = self.bound[chosen]
-        order = np.lexsort((ends[:, 1], ends[:, 0], lengths))
-        ends, lengths = ends[order], lengths[order]
+        order = np.lexsort((ends[:, 1], ends[:, 0]))
+        order = order[np.unique(self.labels[chosen[order]], return_index=True)[1]]
+        ends, lengths = ends[order], self.bound[chosen[order]]
         components = np.sort(self.labels[ends], axis=1)
         keys = components[:, 0] * self.n_components + components[:, 1]
-        once = np.sort(np.unique(keys, return_index=True)[1])
+        # Two components may have chosen each other.
+        once = np.unique(keys, return_index=True)[1]
         kept = once[spanning_forest_of(self.n_components, components[once], lengths[once])]
         self.edges.append(ends[kept])
         self.lengths.append(lengths[kept])
         self.labels = component_labels(self.n_components, components[kept])[self.labels]
 
-    def _shortest_edges(self) -> IntArray:
-        """Return a node for every component from which its shortest edge leaves.
+    def _shortest_ways_out(self) -> IntArray:
+        """Return the nodes from which shortest edges of components leave.
 
         The largest component is not searched and may stay without: one edge of every other
         component is enough for a round, and most points need no search then.
