@@ -151,6 +151,10 @@ class TestDuplicates:
         assert (graph.n_nodes, graph.n_edges, graph.n_samples) == (1, 0, 7)
         assert connected_components(graph).sizes.tolist() == [1]
 
+    def test_equal_samples_in_distances_are_one_node(self):
+        graph = build_graph(np.zeros((7, 7)), metric="precomputed")
+        assert (graph.n_nodes, graph.n_edges, graph.n_samples) == (1, 0, 7)
+
     def test_zero_distances_are_contracted(self):
         X = np.repeat(points(30, 2), 2, axis=0)
         from_points = build_graph(X, n_neighbors=4)

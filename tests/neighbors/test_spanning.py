@@ -7,7 +7,13 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 from isofold._errors import InvalidInputError
-from isofold.neighbors import build_graph, euclidean_spanning_tree, graph_spanning_tree
+from isofold.neighbors import (
+    build_graph,
+    euclidean_spanning_tree,
+    foreign,
+    graph_spanning_tree,
+    spanning,
+)
 from isofold.neighbors.spanning import component_labels
 
 # Squared distances are summed in another order than SciPy does: a few units in the last place.
@@ -112,6 +118,20 @@ def test_random_points_with_ties_and_copies(seed, n, d):
     # Whole numbers up to 6 make copies and equal distances the rule.
     X = np.random.RandomState(seed).randint(6, size=(n, d)).astype(float)
     assert_spans(euclidean_spanning_tree(X, n_neighbors=2), X)
+
+
+@pytest.mark.parametrize(("wide_list", "crowd", "group_size"), [(1, 1, 1), (2, 1, 4), (2, 2, 256)])
+def test_every_shortcut_alone_gives_the_same_tree(monkeypatch, wide_list, crowd, group_size):
+    # Small enough data would all be answered by the wide lists; this makes every way matter.
+    monkeypatch.setattr(foreign, "_WIDE_LIST", wide_list)
+    monkeypatch.setattr(foreign, "_CROWD", crowd)
+    monkeypatch.setattr(spanning, "_GROUP_SIZE", group_size)
+    for seed in range(20):
+        rng = np.random.RandomState(seed)
+        ties = rng.randint(6, size=(70, 3)).astype(float)
+        clusters = 10.0 * rng.randint(4, size=(70, 3)) + rng.standard_normal((70, 3))
+        assert_spans(euclidean_spanning_tree(ties, n_neighbors=2), ties)
+        assert_spans(euclidean_spanning_tree(clusters, n_neighbors=2), clusters)
 
 
 def test_equal_rows_hang_on_the_first():

@@ -92,13 +92,15 @@ def enhance(
     True
     """
     points = points_of_nodes(X, graph).astype(np.float64, copy=False)
+    k = min(check_count(n_neighbors, name="n_neighbors", minimum=2), len(points) - 1)
+    if dimension is not None:
+        check_count(dimension, name="dimension")
     if connected_components(graph).n_components == 1:
         return graph
     if dimension is None:
         dimension = levina_bickel_dimension(points, n_jobs=n_jobs).rounded
-    d = min(check_count(dimension, name="dimension"), points.shape[1])
-    k = check_count(n_neighbors, name="n_neighbors", minimum=2)
-    share = _neighborhood_share(points, min(k, len(points) - 1), d, n_jobs=n_jobs)
+    d = min(dimension, points.shape[1])
+    share = _neighborhood_share(points, k, d, n_jobs=n_jobs)
     source = PointForeignSearch(points, n_jobs=n_jobs)
     while (components := connected_components(graph)).n_components > 1:
         members = components.members()
