@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
 
+from isofold._errors import InvalidInputError
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+# Items handed out at a time for every worker. More would let results pile up behind a slow
+# consumer; fewer would let workers wait for the last of a batch.
+_BATCH = 4
 
 
 def n_workers(n_jobs: int | None) -> int:
     """Return the number of workers that scikit-learn's convention for `n_jobs` means here."""
-    return int(effective_n_jobs(n_jobs))
+    try:
+        return int(effective_n_jobs(n_jobs))
+    except (TypeError, ValueError) as error:
+        msg = f"n_jobs={n_jobs!r} must be a whole number other than 0 (-1 for all cores), or None."
+        raise InvalidInputError(msg) from error
 
 
 def ordered_map(
@@ -26,13 +37,15 @@ def ordered_map(
     """Apply a function to every item in threads and yield the results in order.
 
     Threads suit our kernels: NumPy, SciPy and BLAS release the interpreter lock, and the
-    arrays are shared rather than copied. Results are handed over as they come, so that a
-    caller who adds them up never holds them all. Processes are for the few kernels that
-    keep the lock.
+    arrays are shared rather than copied. Processes are for the few kernels that keep the lock.
+    Only a few results exist at a time, so that a caller who adds them up never holds them all.
     """
-    if n_workers(n_jobs) == 1:
-        return map(function, items)
-    prefer = "processes" if processes else "threads"
-    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
-    results: Iterator[Result] = parallel(delayed(function)(item) for item in items)
-    return results
+    workers = n_workers(n_jobs)
+    if workers == 1:
+        yield from map(function, items)
+        return
+    where = {"prefer": "processes"} if processes else {"require": "sharedmem"}
+    remaining = iter(items)
+    with Parallel(n_jobs=workers, **where) as parallel:
+        while batch := list(islice(remaining, _BATCH * workers)):
+            yield from parallel(delayed(function)(item) for item in batch)

@@ -12,6 +12,9 @@ from sklearn.utils.validation import check_array
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
 
+LARGEST_UNIT = 1e140
+"""Beyond it (or below its inverse) sums of squares of millions of entries leave the range."""
+
 
 def check_points(X: Any, *, name: str = "X", min_samples: int = 2) -> FloatArray:
     """Return `X` as a finite dense float array, float32 and float64 kept as they are.
@@ -101,6 +104,18 @@ def check_finite(array: FloatArray, *, name: str) -> None:
     raise InvalidInputError(msg)
 
 
+def check_units(array: FloatArray, *, name: str) -> None:
+    """Raise an error if squares of the entries overflow or vanish."""
+    largest = max(float(array.max()), -float(array.min()))
+    if largest > LARGEST_UNIT or 0 < largest < 1 / LARGEST_UNIT:
+        msg = (
+            f"The largest entry of {name} is {largest:.3g} in size. Squared distances leave the "
+            f"range of numbers beyond {LARGEST_UNIT:.0e} and below {1 / LARGEST_UNIT:.0e}. Express "
+            f"{name} in other units."
+        )
+        raise InvalidInputError(msg)
+
+
 def check_pair(
     first: Any, second: Any, *, names: tuple[str, str] = ("X", "Y"), min_samples: int = 2
 ) -> tuple[FloatArray, FloatArray]:
@@ -108,6 +123,8 @@ def check_pair(
     first = check_points(first, name=names[0], min_samples=min_samples)
     second = check_points(second, name=names[1], min_samples=min_samples)
     check_same_rows(len(first), len(second), names=names)
+    check_units(first, name=names[0])
+    check_units(second, name=names[1])
     return first, second
 
 

@@ -124,6 +124,13 @@ def test_small_components_offer_all_their_pairs():
     assert link_set(joined) == {(2, 3), (1, 3), (2, 4)}
 
 
+def test_two_points_alone():
+    X = np.array([[0.0, 0.0], [3.0, 4.0]])
+    joined = enhance(X, build_graph(X, radius=1.0), dimension=1)
+    assert link_set(joined) == {(0, 1)}
+    assert joined.lengths.tolist() == [5.0]
+
+
 def test_copies_change_nothing():
     X = sheets()
     single = enhance(X, build_graph(X, n_neighbors=6), dimension=2)

@@ -328,6 +328,7 @@ def test_numbers_that_cannot_be_squared_are_refused(unit, words):
         (lambda search: search.query(np.zeros((1, 3)), 11), "only 10 points"),
         (lambda search: search.query_self(10), "only 9 points"),
         (lambda search: search.query(np.full((1, 3), np.nan), 1), "NaN"),
+        (lambda search: search.query(np.full((1, 3), 1e200), 1), "overflow"),
         (lambda search: search.query_radius(np.zeros((1, 3)), 0.0), "positive"),
         (lambda search: search.query_radius(np.zeros((1, 3)), np.inf), "positive"),
     ],

@@ -140,6 +140,14 @@ def test_equal_rows_hang_on_the_first():
     assert tree.lengths.tolist() == [0, 0, 0]
 
 
+def test_places_next_to_nothing_beside_large_ones():
+    # Apart from the others, the first two would be too small to be squared.
+    X = np.array([[1e-180], [3e-180], [1.0], [2.5]])
+    tree = euclidean_spanning_tree(X, n_neighbors=1)
+    assert tree.n_edges == 3
+    np.testing.assert_allclose(tree.lengths.sum(), 2.5)
+
+
 def test_two_points():
     assert euclidean_spanning_tree([[0.0], [2.0]]).lengths.tolist() == [2.0]
 

@@ -69,12 +69,12 @@ def test_finite_population_narrows_the_interval_to_nothing():
 
 
 def test_score_is_a_float_with_memory():
-    sample = draw_rows(50, 10, 0)
-    score = mean_score(np.linspace(0, 1, 10), sample, bounds=(0, 1))
+    sample = draw_rows(50, 20, 0)
+    score = mean_score(np.linspace(0, 1, 20), sample, bounds=(0, 1))
     assert isinstance(score, float)
     assert score + 0.5 == 1.0
     assert f"{score:.2f}" == "0.50"
-    assert "10 of 50 points" in repr(score)
+    assert "20 of 50 points" in repr(score)
     assert repr(Score(0.25)) == "Score(0.25)"
     assert str(Score(0.25)) == "0.25"
     again = pickle.loads(pickle.dumps(score))  # noqa: S301 (our own bytes)
@@ -84,8 +84,8 @@ def test_score_is_a_float_with_memory():
 
 
 def test_bounds_clip_the_interval():
-    sample = draw_rows(1000, 10, 0)
-    score = mean_score(np.array([1.0] * 9 + [0.0]), sample, bounds=(0, 1))
+    sample = draw_rows(1000, 20, 0)
+    score = mean_score(np.array([1.0] * 19 + [0.0]), sample, bounds=(0, 1))
     assert score.interval[1] == 1.0
 
 

@@ -6,6 +6,9 @@ from isofold import datasets, quality
 from isofold._errors import InvalidInputError
 from isofold.quality import scorecard
 
+# Lengths of neighbors may come from the search or from a second subtraction.
+ROUNDING = 1e-12
+
 
 @pytest.fixture(scope="module")
 def roll():
@@ -45,7 +48,7 @@ def test_every_line_equals_the_measure_alone(roll, card):
     }
     assert set(card) == {*alone, "one_nn_error"}
     for name, score in alone.items():
-        assert float(card[name]) == float(score), name
+        assert float(card[name]) == pytest.approx(float(score), abs=ROUNDING), name
 
 
 def test_prints_one_line_a_measure(card):
@@ -66,7 +69,6 @@ def test_goes_to_html(card):
     page = card.to_html()
     assert page.count("<tr>") == 1 + len(card)
     assert card._repr_html_() == page
-    assert "<b>" not in page
 
 
 def test_unknown_name_is_a_key_error(card):
@@ -87,13 +89,18 @@ def test_sampled_card_carries_intervals_and_repeats(roll):
 
 
 def test_auto_samples_large_data_only(roll):
+    from isofold.quality.distances import compare
     from isofold.quality.scorecard import _budget
 
-    rows, sources = _budget("auto", 15_000)
+    def budget(n_points, n_features):
+        X = np.zeros((n_points, n_features))
+        return _budget("auto", compare(X, X[:, :2]))
+
+    rows, sources = budget(15_000, 3)
     assert rows >= 15_000
     assert sources == 1333
-    assert _budget("auto", 10**6) == (250, 32)
-    assert _budget(None, 10**6) == (None, None)
+    assert budget(10**6, 3) == (250, 32)
+    assert budget(50_000, 900) == (500, 400)
     with pytest.raises(InvalidInputError, match="'auto'"):
         scorecard(roll.X, roll.truth, n_samples="all")
 

@@ -112,7 +112,7 @@ def test_labels_of_wrong_shape_are_named(labels):
 
 def test_labels_of_mixed_kinds_are_named():
     with pytest.raises(InvalidInputError, match="Convert them to text"):
-        one_nn_error(np.eye(3), np.array([1, "a", None], dtype=object))
+        one_nn_error(np.eye(3), np.array([1, "a", 2], dtype=object))
 
 
 def test_constant_truth_is_named():

@@ -32,7 +32,7 @@ from isofold.neighbors.dimension import levina_bickel_dimension, local_singular_
 from isofold.neighbors.foreign import PointForeignSearch
 from isofold.neighbors.graph import DEFAULT_N_NEIGHBORS, NeighborGraph, points_of_nodes
 from isofold.neighbors.protocol import NeighborSearch
-from isofold.neighbors.search import build_search
+from isofold.neighbors.search import build_search, choose_method, make_search
 
 # Shortest pairs looked up at first, doubled as long as links are still wanted, and the
 # length of the neighbor lists they come from, doubled as long as they are too short.
@@ -122,8 +122,9 @@ def _neighborhood_share(points: FloatArray, k: int, d: int, *, n_jobs: int | Non
 
 
 def _leading_share(values: FloatArray, d: int) -> FloatArray:
-    """Return the share of the d leading values in every row's sum."""
-    share: FloatArray = values[..., :d].sum(axis=-1) / values.sum(axis=-1)
+    """Return the share of the d leading values in every row's sum, 1 if there is nothing."""
+    leading, total = values[..., :d].sum(axis=-1), values.sum(axis=-1)
+    share: FloatArray = np.divide(leading, total, out=np.ones_like(total), where=total > 0)
     return share
 
 
@@ -149,7 +150,8 @@ def _links(
     n_jobs: int | None,
 ) -> tuple[IntArray, FloatArray]:
     """Return the shortest links between two components while their directions allow."""
-    search = build_search(points[larger], n_jobs=n_jobs)
+    there = points[larger]
+    search = make_search(there, method=choose_method(there), n_jobs=n_jobs)
     most = len(smaller)
     least = min(d + 1, most)
     n_known, n_links = 0, least
@@ -157,7 +159,7 @@ def _links(
         if n_links > n_known:
             n_known = min(max(_FIRST_PAIRS, 2 * n_links), most)
             heads, tails, lengths = _shortest_pairs(search, points[smaller], n_known)
-            differences = points[larger[heads]] - points[smaller[tails]]
+            differences = there[heads] - points[smaller[tails]]
         values = np.linalg.svd(differences[:n_links], compute_uv=False)
         if _leading_share(values, d) < share:
             n_links = max(least, n_links - 1)

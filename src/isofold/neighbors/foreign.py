@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold.neighbors.protocol import Neighbors, NeighborSearch
-from isofold.neighbors.search import build_search, choose_method
+from isofold.neighbors.search import build_search, choose_method, make_search
 
 # Neighbors looked at before the components are split by bits.
 _WIDE_LIST = 64
@@ -63,7 +63,7 @@ class PointForeignSearch:
         self._points = points.astype(np.float64, copy=False)
         self._method = choose_method(self._points)
         self._n_jobs = n_jobs
-        self._index = self._search(self._points)
+        self._index = build_search(self._points, method=self._method, n_jobs=n_jobs)
 
     @property
     def n_points(self) -> int:
@@ -76,12 +76,19 @@ class PointForeignSearch:
 
     def nearest_foreign(self, labels: IntArray, queries: IntArray) -> tuple[FloatArray, IntArray]:
         """Return the distance and index of the nearest point with another label."""
-        near = self._index.query(self._points[queries], min(_WIDE_LIST, self.n_points))
-        foreign = labels[near.indices] != labels[queries, None]
-        column = foreign.argmax(axis=1)[:, None]
-        distances = np.take_along_axis(near.distances, column, axis=1)[:, 0]
-        nearest = np.take_along_axis(near.indices, column, axis=1)[:, 0]
-        rest = np.flatnonzero(~foreign.any(axis=1))
+        distances = np.empty(len(queries))
+        nearest = np.full(len(queries), -1, dtype=np.intp)
+        n_listed = min(_WIDE_LIST, self.n_points)
+        step = block_rows(n_listed * 24, len(queries))
+        for start in range(0, len(queries), step):
+            block = queries[start : start + step]
+            near = self._index.query(self._points[block], n_listed)
+            foreign = labels[near.indices] != labels[block, None]
+            rows = np.flatnonzero(foreign.any(axis=1))
+            columns = foreign[rows].argmax(axis=1)
+            distances[start + rows] = near.distances[rows, columns]
+            nearest[start + rows] = near.indices[rows, columns]
+        rest = np.flatnonzero(nearest < 0)
         if len(rest):
             distances[rest], nearest[rest] = self._bit_by_bit(labels, queries[rest])
         return distances, nearest
@@ -96,17 +103,21 @@ class PointForeignSearch:
         names, own = np.unique(groups[queries], return_inverse=True)
         if len(queries) < _CROWD * len(names):
             return queries
-        points = self._points[queries]
-        sums = np.stack([np.bincount(own, weights=column) for column in points.T], axis=1)
-        middles = sums / np.bincount(own)[:, None]
-        order = np.lexsort((_lengths(points - middles[own]), own))
+        sums = [np.bincount(own, weights=column[queries]) for column in self._points.T]
+        middles = np.stack(sums, axis=1) / np.bincount(own)[:, None]
+        order = np.lexsort((self._gaps(queries, middles, own), own))
         pivots = queries[order[np.searchsorted(own[order], np.arange(len(names)))]]
         reach, found = self.nearest_foreign(labels, pivots)
         at_most = np.full(int(labels.max()) + 1, np.inf)
-        np.minimum.at(at_most, labels[queries], _lengths(points - self._points[found][own]))
-        to_pivot = _lengths(points - self._points[pivots][own])
+        np.minimum.at(at_most, labels[queries], self._gaps(queries, self._points[found], own))
+        to_pivot = self._gaps(queries, self._points[pivots], own)
         at_least = reach[own] - to_pivot - _SLACK * (reach[own] + to_pivot)
         return queries[at_least <= at_most[labels[queries]]]
+
+    def rows(self, queries: IntArray) -> FloatArray:
+        """Return the distances of some points to all."""
+        distances: FloatArray = cdist(self._points[queries], self._points)
+        return distances
 
     def _bit_by_bit(self, labels: IntArray, queries: IntArray) -> tuple[FloatArray, IntArray]:
         """Return the nearest foreign point by splitting the components' numbers."""
@@ -125,14 +136,20 @@ class PointForeignSearch:
                 nearest[asking[nearer]] = others[found.indices[nearer, 0]]
         return distances, nearest
 
+    def _gaps(self, queries: IntArray, places: FloatArray, which: IntArray) -> FloatArray:
+        """Return the distance of every query to a place of its own, in blocks."""
+        gaps = np.empty(len(queries))
+        step = block_rows(places.shape[1] * 24, len(queries))
+        for start in range(0, len(queries), step):
+            block = slice(start, start + step)
+            gaps[block] = np.linalg.norm(
+                self._points[queries[block]] - places[which[block]], axis=1
+            )
+        return gaps
+
     def _search(self, points: FloatArray) -> NeighborSearch:
         """Return an index over some of the points."""
-        return build_search(points, method=self._method, n_jobs=self._n_jobs)
-
-    def rows(self, queries: IntArray) -> FloatArray:
-        """Return the distances of some points to all."""
-        distances: FloatArray = cdist(self._points[queries], self._points)
-        return distances
+        return make_search(points, method=self._method, n_jobs=self._n_jobs)
 
 
 class DistanceForeignSearch:
@@ -171,9 +188,3 @@ class DistanceForeignSearch:
     def rows(self, queries: IntArray) -> FloatArray:
         """Return the distances of some nodes to all."""
         return self._distances[queries]
-
-
-def _lengths(vectors: FloatArray) -> FloatArray:
-    """Return the length of every row."""
-    lengths: FloatArray = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return lengths

@@ -109,22 +109,13 @@ def geodesic_blocks(
     """
     starts = _check_sources(graph, sources)
     _check_limit(limit)
-    return _blocks(graph, starts, limit, n_workers(n_jobs))
-
-
-def _blocks(
-    graph: NeighborGraph, starts: IntArray, limit: float | None, workers: int
-) -> Iterator[FloatArray]:
-    """Yield rows; apart from the checks, which must not wait for the first one."""
+    workers = n_workers(n_jobs)
     if len(starts) * graph.n_edges < _MIN_VISITS_FOR_PROCESSES:
         workers = 1
     step = min(block_rows(graph.n_nodes * 8, len(starts)), max(1, len(starts) // workers))
     blocks = [starts[start : start + step] for start in range(0, len(starts), step)]
     rows_from = partial(_rows, graph.adjacency, graph.lengths.dtype, limit)
-    # A few blocks at a time: results nobody has taken yet must not pile up.
-    for first in range(0, len(blocks), 2 * workers):
-        several = blocks[first : first + 2 * workers]
-        yield from ordered_map(rows_from, several, n_jobs=workers, processes=True)
+    return ordered_map(rows_from, blocks, n_jobs=workers, processes=True)
 
 
 def all_pairs_geodesics(graph: NeighborGraph, *, n_jobs: int | None = None) -> FloatArray:

@@ -75,7 +75,20 @@ def check_queries(points: Any, indexed: FloatArray) -> FloatArray:
             f"{indexed.shape[1]}. Pass points of the same space."
         )
         raise InvalidInputError(msg)
+    refuse_overflow(queries)
     return queries
+
+
+def refuse_overflow(points: FloatArray) -> None:
+    """Refuse points whose distances cannot be squared, or not be told in their precision."""
+    largest = max(float(points.max()), -float(points.min()))
+    ceiling = min(float(np.sqrt(np.finfo(np.float64).max)), float(np.finfo(points.dtype).max))
+    if largest > ceiling / (4 * np.sqrt(points.shape[1])):
+        msg = (
+            f"The largest entry is {largest:.3g}: distances between such {points.dtype} points "
+            f"overflow. Express the data in larger units."
+        )
+        raise InvalidInputError(msg)
 
 
 def check_k(k: Any, n_available: int) -> int:

@@ -20,7 +20,13 @@ from isofold.neighbors.duplicates import Distinct, find_distinct
 from isofold.neighbors.exact import BruteForceSearch, KDTreeSearch
 from isofold.neighbors.levina_bickel import inverse_dimensions
 from isofold.neighbors.precomputed import check_distances, nearest_in_rows
-from isofold.neighbors.protocol import Neighbors, NeighborSearch, RadiusNeighbors, drop_own
+from isofold.neighbors.protocol import (
+    Neighbors,
+    NeighborSearch,
+    RadiusNeighbors,
+    drop_own,
+    refuse_overflow,
+)
 
 __all__ = [
     "BruteForceSearch",
@@ -65,7 +71,8 @@ def build_search(X: Any, *, method: str = "auto", n_jobs: int | None = None) -> 
         "kd_tree" and "brute" are exact, "hnsw" is approximate and needs faiss. "auto"
         takes one of the exact ones by the dimension of the data.
     n_jobs : int or None, default=None
-        Threads of a query, by scikit-learn's convention. Results never depend on it.
+        Threads of a query, by scikit-learn's convention. Results never depend on it. "brute"
+        uses all threads that OpenMP is allowed.
 
     Returns
     -------
@@ -86,15 +93,13 @@ def build_search(X: Any, *, method: str = "auto", n_jobs: int | None = None) -> 
     >>> search.query(np.array([[1.2]]), 2).indices
     array([[1, 0]])
     """
-    points = check_range(check_points(X, min_samples=1))
+    points = check_points(X, min_samples=1)
     check_choice(method, METHODS, name="method")
+    refuse_overflow(points)
+    _refuse_vanishing(points)
     if method == "auto":
         method = choose_method(points)
-    if method == "hnsw":
-        return HNSWSearch(points, n_jobs=n_jobs)
-    if method == "kd_tree":
-        return KDTreeSearch(points, n_jobs=n_jobs)
-    return BruteForceSearch(points)
+    return make_search(points, method=method, n_jobs=n_jobs)
 
 
 def kneighbors(
@@ -175,25 +180,24 @@ def check_choice(value: str, choices: tuple[str, ...], *, name: str) -> None:
         raise InvalidInputError(msg)
 
 
-def check_range(points: FloatArray) -> FloatArray:
-    """Return the points unless their squared distances would overflow or vanish."""
+def make_search(points: FloatArray, *, method: str, n_jobs: int | None) -> NeighborSearch:
+    """Build an index over points that are checked already, by a method that is chosen."""
+    if method == "hnsw":
+        return HNSWSearch(points, n_jobs=n_jobs)
+    if method == "kd_tree":
+        return KDTreeSearch(points, n_jobs=n_jobs)
+    return BruteForceSearch(points)
+
+
+def _refuse_vanishing(points: FloatArray) -> None:
+    """Refuse points whose squared distances would be lost, nine digits below the largest."""
     largest = max(float(points.max()), -float(points.min()))
-    double = np.finfo(np.float64)
-    ceiling = min(float(np.sqrt(double.max)), float(np.finfo(points.dtype).max))
-    if largest > ceiling / (4 * np.sqrt(points.shape[1])):
-        msg = (
-            f"The largest entry is {largest:.3g}: distances between such {points.dtype} points "
-            f"overflow. Express the data in larger units."
-        )
-        raise InvalidInputError(msg)
-    # Nine digits of the largest distance must survive being squared.
-    if 0 < largest < 1e9 * float(np.sqrt(double.tiny)):
+    if 0 < largest < 1e9 * float(np.sqrt(np.finfo(np.float64).tiny)):
         msg = (
             f"The largest entry is {largest:.3g}: squared distances between such points vanish. "
             f"Express the data in smaller units."
         )
         raise InvalidInputError(msg)
-    return points
 
 
 def _neighbors_with_copies(

@@ -1,6 +1,6 @@
 """How good is a map? Measures with bounded memory, intervals and per-point values.
 
-Every measure compares the points before (`X`) with the points after (`Y`) and returns a
+Most measures compare the points before (`X`) with the points after (`Y`) and return a
 :class:`Score`: a float that also carries its interval and its per-point form.
 """
 

@@ -23,7 +23,7 @@ from isofold.quality.distances import Comparison, compare
 from isofold.quality.score import Score, mean_score
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CoRankingCurve:
     """Neighborhood preservation at every scale.
 
@@ -93,23 +93,27 @@ def curve_of(comparison: Comparison) -> CoRankingCurve:
     weight[1:-1] = np.cumsum(((n - 1) / (sizes**2.0 * (n - 1 - sizes)))[::-1])[::-1] / harmonic
     chance = np.sum(1.0 / (n - 1 - sizes)) / harmonic
 
-    def of_block(rows: IntArray) -> tuple[IntArray, FloatArray]:
-        histogram = np.zeros(n, dtype=np.intp)
+    sample = comparison.sample
+    share_of_row = np.zeros(n)
+    share_of_row[sample.indices] = sample.weights
+
+    def of_block(rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        histogram = np.zeros(n)
         areas = np.empty(len(rows))
         pairs = zip(comparison.input.others(rows), comparison.embedding.others(rows), strict=True)
         for position, (before, after) in enumerate(pairs):
             larger = np.maximum(_all_ranks(before), _all_ranks(after))
-            histogram += np.bincount(larger, minlength=n)
+            histogram += share_of_row[rows[position]] * np.bincount(larger, minlength=n)
             areas[position] = weight[larger].sum() - chance
         return histogram, areas
 
-    histogram = np.zeros(n, dtype=np.intp)
+    histogram = np.zeros(n)
     areas = []
     for counts, block_areas in comparison.map_blocks(of_block):
         histogram += counts
         areas.append(block_areas)
-    kept = np.cumsum(histogram[1:-1]) / (len(comparison.sample.indices) * sizes)
-    area = mean_score(np.concatenate(areas), comparison.sample)
+    kept = np.cumsum(histogram[1:-1]) / sizes
+    area = mean_score(np.concatenate(areas), sample, bounds=(-1, 1))
     return CoRankingCurve(sizes, kept, ((n - 1) * kept - sizes) / (n - 1 - sizes), area)
 
 

@@ -9,23 +9,28 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from isofold._errors import InvalidInputError
 from isofold._parallel import ordered_map
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_points, check_same_rows
+from isofold._validation import check_points, check_same_rows, check_units
+from isofold.neighbors.precomputed import check_distances
+from isofold.neighbors.protocol import pair_distances
+from isofold.neighbors.search import check_choice
 from isofold.quality.score import RowSample, draw_rows
 
 MAX_DIRECT_FEATURES = 12
-"""Up to here coordinate differences are as fast as a matrix product and exact to the last bit."""
-CACHE_BYTES = 2 * 2**20
+"""Up to here coordinate differences are as fast as a matrix product, and exact."""
+DIRECT_BYTES = 2 * 2**20
 """Blocks of coordinate differences are limited by memory speed: keep them in cache."""
 PRODUCT_BYTES = 48 * 2**20
 """Blocks of matrix products want many rows, so that the data are streamed rarely."""
+CANCELLED = 1e-4
+"""Below this share of ‖x‖² + ‖y‖² a squared distance from products is computed again: it has lost
+four digits, and copies of a point would not be at distance zero."""
 
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DistanceRows:
     """Squared distances from some points to all points.
 
@@ -33,8 +38,8 @@ class DistanceRows:
     ----------
     n_points : int
         Number of points.
-    block_rows : int
-        How many rows to ask for at a time.
+    block_bytes : int
+        How large a block of rows should be.
     squared : callable
         Maps row indices to an array of shape (len(rows), n_points) that the caller owns.
     points : ndarray of shape (n_points, n_features), optional
@@ -42,7 +47,7 @@ class DistanceRows:
     """
 
     n_points: int
-    block_rows: int
+    block_bytes: int
     squared: Callable[[IntArray], FloatArray]
     points: FloatArray | None = None
 
@@ -52,48 +57,53 @@ class DistanceRows:
         squared[np.arange(len(rows)), rows] = -1.0
         return squared
 
+    def between(self, rows: IntArray, partners: IntArray) -> FloatArray:
+        """Distances of every row to its own partners, shape (n_rows, n_partners)."""
+        if self.points is not None:
+            return pair_distances(self.points[rows], self.points, partners)
+        step = max(1, self.block_bytes // (8 * self.n_points))
+        parts = [
+            np.take_along_axis(
+                self.squared(rows[start : start + step]), partners[start : start + step], 1
+            )
+            for start in range(0, len(rows), step)
+        ]
+        return np.sqrt(np.concatenate(parts))
+
 
 def euclidean_rows(X: FloatArray) -> DistanceRows:
     """Rows of squared Euclidean distances, in double precision whatever the input's."""
     n_points, n_features = X.shape
     if n_features <= MAX_DIRECT_FEATURES:
         points = np.ascontiguousarray(X, dtype=np.float64)
-        block_rows = max(1, CACHE_BYTES // (8 * n_points))
         return DistanceRows(
-            n_points, block_rows, lambda rows: cdist(points[rows], points, "sqeuclidean"), X
+            n_points, DIRECT_BYTES, lambda rows: cdist(points[rows], points, "sqeuclidean"), X
         )
-    centered = X.astype(np.float64)
-    centered -= _origin(centered)
+    # A data point near the mean as origin: differences of round numbers (pixels, counts) stay
+    # exact, so that equal distances stay equal.
+    mean = X.mean(axis=0, dtype=np.float64)
+    centered = X - X[np.argmin(np.einsum("ij,ij->i", X - mean, X - mean))].astype(np.float64)
     norms = np.einsum("ij,ij->i", centered, centered)
-    block_rows = max(1, PRODUCT_BYTES // (8 * n_points))
-    return DistanceRows(n_points, block_rows, lambda rows: _by_products(centered, norms, rows), X)
+    return DistanceRows(
+        n_points, PRODUCT_BYTES, lambda rows: _by_products(centered, norms, rows), X
+    )
 
 
 def precomputed_rows(D: Any) -> DistanceRows:
     """Rows of a given square matrix of distances."""
-    D = check_points(D, name="X")
-    if D.shape[0] != D.shape[1] or (D < 0).any():
-        msg = (
-            f'With metric="precomputed" X must be a square matrix of distances >= 0; got shape '
-            f"{D.shape} with smallest entry {D.min():.3g}. Pass distances between all samples, "
-            f'or the points themselves with metric="euclidean".'
-        )
-        raise InvalidInputError(msg)
-    block_rows = max(1, CACHE_BYTES // (8 * len(D)))
-    return DistanceRows(len(D), block_rows, lambda rows: np.square(D[rows], dtype=np.float64))
+    D = check_distances(D)
+    return DistanceRows(len(D), DIRECT_BYTES, lambda rows: np.square(D[rows], dtype=np.float64))
 
 
 def distance_rows(X: Any, *, metric: str) -> DistanceRows:
     """Choose the rows that `metric` means: ``"euclidean"`` or ``"precomputed"``."""
-    if metric == "euclidean":
-        return euclidean_rows(check_points(X))
-    if metric == "precomputed":
-        return precomputed_rows(X)
-    msg = f"metric={metric!r} is not known here; use 'euclidean' or 'precomputed'."
-    raise InvalidInputError(msg)
+    check_choice(metric, ("euclidean", "precomputed"), name="metric")
+    X = check_points(X)
+    check_units(X, name="X")
+    return euclidean_rows(X) if metric == "euclidean" else precomputed_rows(X)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comparison:
     """Two tables of the same points, and where they are to be compared.
 
@@ -120,7 +130,9 @@ class Comparison:
 
         The blocks do not depend on the number of jobs, so neither do the results.
         """
-        rows, size = self.sample.indices, min(self.input.block_rows, self.embedding.block_rows)
+        rows = self.sample.indices
+        bytes_of_block = max(self.input.block_bytes, self.embedding.block_bytes)
+        size = max(1, bytes_of_block // (8 * self.sample.n_points))
         blocks = (rows[start : start + size] for start in range(0, len(rows), size))
         return ordered_map(function, blocks, n_jobs=self.n_jobs)
 
@@ -158,10 +170,10 @@ def compare(
     """
     before = distance_rows(X, metric=metric)
     Y = check_points(Y, name="Y")
-    after = euclidean_rows(Y)
-    check_same_rows(before.n_points, after.n_points)
+    check_units(Y, name="Y")
+    check_same_rows(before.n_points, len(Y))
     sample = draw_rows(len(Y), n_samples, random_state)
-    return Comparison(before, after, Y, sample, n_jobs)
+    return Comparison(before, euclidean_rows(Y), Y, sample, n_jobs)
 
 
 def nearest(distances: FloatArray, k: int) -> IntArray:
@@ -173,17 +185,20 @@ def nearest(distances: FloatArray, k: int) -> IntArray:
 
 
 def _by_products(centered: FloatArray, norms: FloatArray, rows: IntArray) -> FloatArray:
-    # ‖x − y‖² = ‖x‖² − 2x·y + ‖y‖²; centering keeps the cancellation harmless.
+    # ‖x − y‖² = ‖x‖² − 2x·y + ‖y‖², repaired where the difference has cancelled.
     squared = centered[rows] @ centered.T
     squared *= -2.0
     squared += norms
     squared += norms[rows, None]
-    return np.maximum(squared, 0.0, out=squared)
-
-
-def _origin(X: FloatArray) -> FloatArray:
-    # Integer data (pixels, counts) have exact ties. Moving them by a whole number keeps the
-    # products exact, so that ties stay ties and are broken by index, not by rounding.
-    mean = X.mean(axis=0)
-    integral = np.array_equal(X[0], np.rint(X[0])) and np.array_equal(X, np.rint(X))
-    return np.asarray(np.rint(mean) if integral else mean)
+    cancelled = squared <= CANCELLED * norms
+    n_cancelled = np.count_nonzero(cancelled)
+    if n_cancelled > squared.size // 10:
+        return cdist(centered[rows], centered, "sqeuclidean")
+    if n_cancelled:
+        row, column = np.nonzero(cancelled)
+        step = max(1, PRODUCT_BYTES // (8 * centered.shape[1]))
+        for start in range(0, n_cancelled, step):
+            some = slice(start, start + step)
+            difference = centered[rows[row[some]]] - centered[column[some]]
+            squared[row[some], column[some]] = np.einsum("ij,ij->i", difference, difference)
+    return squared

@@ -13,10 +13,10 @@ import numpy as np
 
 from isofold._errors import InvalidInputError
 from isofold._typing import IntArray
-from isofold._validation import check_count, check_points
+from isofold._validation import check_count, check_points, check_units
 from isofold.linalg import principal_coordinates
-from isofold.neighbors import kneighbors
-from isofold.quality.distances import Comparison, compare, nearest
+from isofold.quality.distances import Comparison, euclidean_rows
+from isofold.quality.neighborhoods import nearest_points
 from isofold.quality.score import Score, draw_rows, mean_score
 
 
@@ -50,20 +50,17 @@ def one_nn_error(
     >>> float(one_nn_error([[0.0], [1.0], [10.0], [11.5]], ["a", "a", "b", "c"]))
     0.5
     """
-    comparison = compare(Y, Y, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs)
-    return one_nn_of(comparison, labels)
+    points = check_points(Y, name="Y")
+    check_units(points, name="Y")
+    rows = euclidean_rows(points)
+    sample = draw_rows(len(points), n_samples, random_state)
+    return one_nn_of(Comparison(rows, rows, points, sample, n_jobs), labels)
 
 
 def one_nn_of(comparison: Comparison, labels: Any) -> Score:
     """1-nearest-neighbor error in the embedding of a prepared comparison."""
     classes = check_labels(labels, comparison.sample.n_points)
-    if comparison.sample.exact:
-        near = kneighbors(comparison.embedded_points, 1, n_jobs=comparison.n_jobs).indices[:, 0]
-    else:
-        parts = comparison.map_blocks(
-            lambda rows: [nearest(row, 1)[0] for row in comparison.embedding.others(rows)]
-        )
-        near = np.concatenate(list(parts))
+    near = nearest_points(comparison, comparison.embedding, 1)[:, 0]
     wrong = classes[near] != classes[comparison.sample.indices]
     return mean_score(wrong.astype(np.float64), comparison.sample, bounds=(0, 1))
 
@@ -88,8 +85,12 @@ def purity(clusters: Any, labels: Any) -> float:
     0.75
     """
     clusters = check_labels(clusters, None, name="clusters")
-    counts = _contingency(clusters, check_labels(labels, len(clusters)))
-    return float(counts.max(axis=1).sum() / counts.sum())
+    labels = check_labels(labels, len(clusters))
+    n_labels = int(labels.max()) + 1
+    pairs, counts = np.unique(clusters * n_labels + labels, return_counts=True)
+    most = np.zeros(int(clusters.max()) + 1, dtype=np.intp)
+    np.maximum.at(most, pairs // n_labels, counts)
+    return float(most.sum() / len(clusters))
 
 
 def normalized_mutual_information(clusters: Any, labels: Any) -> float:
@@ -132,11 +133,12 @@ def reconstruction_error(X: Any, clusters: Any, *, n_components: int) -> Score:
         The mean, with every point's squared distance as its per-point form.
     """
     X = check_points(X, min_samples=1)
+    check_units(X, name="X")
     r = check_count(n_components, name="n_components", minimum=0)
     clusters = check_labels(clusters, len(X), name="clusters")
     squared = np.empty(len(X))
-    for cluster in range(clusters.max() + 1):
-        members = np.flatnonzero(clusters == cluster)
+    by_cluster = np.argsort(clusters, kind="stable")
+    for members in np.split(by_cluster, np.cumsum(np.bincount(clusters))[:-1]):
         centered = X[members].astype(np.float64)
         centered -= centered.mean(axis=0)
         if r > 0:
@@ -156,6 +158,10 @@ def check_labels(labels: Any, n_points: int | None, *, name: str = "labels") -> 
             + " Pass a one-dimensional array in the order of the rows."
         )
         raise InvalidInputError(msg)
+    n_missing = sum(map(_is_missing, array)) if array.dtype.kind in "fcmMO" else 0
+    if n_missing:
+        msg = f"{name} has {n_missing} missing entries. Drop these points, or give them a class."
+        raise InvalidInputError(msg)
     try:
         return np.asarray(np.unique(array, return_inverse=True)[1])
     except TypeError as error:
@@ -163,7 +169,6 @@ def check_labels(labels: Any, n_points: int | None, *, name: str = "labels") -> 
         raise InvalidInputError(msg) from error
 
 
-def _contingency(rows: IntArray, columns: IntArray) -> IntArray:
-    n_columns = int(columns.max()) + 1
-    counts = np.bincount(rows * n_columns + columns, minlength=(int(rows.max()) + 1) * n_columns)
-    return counts.reshape(-1, n_columns)
+def _is_missing(label: Any) -> bool:
+    # None, NaN and NaT; pandas' NA does not compare and is known by its name.
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)

@@ -20,10 +20,10 @@ from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors
 from isofold.quality.distances import Comparison, compare, nearest
 from isofold.quality.neighborhoods import Neighborhoods, neighborhoods_of
-from isofold.quality.score import Score, mean_score, moment_score, quantile_score
+from isofold.quality.score import Score, moment_score, quantile_score
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LocalIsometry:
     """How true the lengths of neighbor pairs are.
 
@@ -106,10 +106,14 @@ def preservation_error(
 ) -> Score:
     """Error of the distances to keep, mean of (‖y_i − y_j‖²/τ_ij² − 1)²; 0 is best.
 
+    By default the pairs are every point with each of its nearest neighbors, so that mutual
+    neighbors count twice. Pass ``graph.edges`` as `pairs` to count every edge once.
+
     Parameters
     ----------
     X, Y, n_neighbors, metric, n_samples, random_state, n_jobs
-        As in :func:`~isofold.quality.trustworthiness`.
+        As in :func:`~isofold.quality.trustworthiness`; `n_neighbors` and `n_samples` matter only
+        without `pairs`.
     pairs : array-like of shape (n_pairs, 2), optional
         The pairs to keep; by default every point with its `n_neighbors` nearest.
     targets : array-like of shape (n_pairs,), optional
@@ -128,6 +132,7 @@ def preservation_error(
     comparison = compare(
         X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs
     )
+    _check_targets(pairs, targets)
     if pairs is None:
         return preservation_of(neighborhoods_of(comparison, n_neighbors))
     squared_ratio = _ratio_of_pairs(comparison, pairs, targets)
@@ -153,10 +158,13 @@ def stretch(
 ) -> Score:
     """How far all other pairs were pulled apart, mean of ‖y_i − y_j‖²/τ_ij².
 
+    By default the pairs are every point with all others but its nearest neighbors.
+
     Parameters
     ----------
     X, Y, n_neighbors, metric, n_samples, random_state, n_jobs
-        As in :func:`~isofold.quality.trustworthiness`.
+        As in :func:`~isofold.quality.trustworthiness`; `n_neighbors` and `n_samples` matter only
+        without `pairs`.
     pairs : array-like of shape (n_pairs, 2), optional
         The pairs to stretch; by default every point with all but its `n_neighbors` nearest.
     targets : array-like of shape (n_pairs,), optional
@@ -170,6 +178,7 @@ def stretch(
     comparison = compare(
         X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs
     )
+    _check_targets(pairs, targets)
     if pairs is None:
         return stretch_of(comparison, n_neighbors)
     return Score(float(np.mean(_ratio_of_pairs(comparison, pairs, targets))))
@@ -213,14 +222,16 @@ def procrustes_measure(
     """Mean misfit of each neighborhood after its best rigid motion (Goldberg & Ritov); 0 is best.
 
     G_i = min over AᵀA = I and b of Σ ‖x − A y − b‖² over point i and its k nearest in the input
-    = ‖X_c‖² + ‖Y_c‖² − 2 Σ σ(Y_cᵀ X_c), both centered: no scaling is allowed.
+    = ‖X_c‖² + ‖Y_c‖² − 2 Σ σ(Y_cᵀ X_c), both centered: no scaling is allowed. If `Y` has more
+    columns than `X`, zero columns are thought to be added to `X`.
 
     Parameters
     ----------
     X, Y, n_neighbors, n_samples, random_state, n_jobs
         As in :func:`~isofold.quality.trustworthiness`; `X` must hold coordinates.
     normalized : bool, default=True
-        Divide G_i by ‖X_c‖², which makes it free of units. False gives the raw measure.
+        Divide G_i by ‖X_c‖², which makes it free of units; neighborhoods that consist of copies
+        have no size and are left out. False gives the raw measure.
 
     Returns
     -------
@@ -246,9 +257,10 @@ def procrustes_measure_of(
     parts = ordered_map(lambda block: _misfit(X, Y, block), blocks, n_jobs=comparison.n_jobs)
     misfit, size = np.concatenate(list(parts), axis=1)
     if normalized:
-        # A neighborhood of copies has no size: it fits if the embedding keeps it together.
-        misfit = np.where(size > 0, misfit / np.where(size > 0, size, 1.0), misfit > 0)
-    return mean_score(misfit, near.sample, bounds=(0, np.inf))
+        # A neighborhood of copies has no size to compare its misfit with.
+        misfit[near.before[:, -1] == 0] = np.nan
+        misfit /= size
+    return _mean_over_pairs(misfit[:, None], near)
 
 
 def _misfit(X: FloatArray, Y: FloatArray, members: IntArray) -> FloatArray:
@@ -271,9 +283,20 @@ def _ratio(sums: FloatArray) -> FloatArray:
     return np.asarray(sums[..., 0] / sums[..., 1])
 
 
+def _check_targets(pairs: Any, targets: Any) -> None:
+    if pairs is None and targets is not None:
+        msg = "targets were given without the pairs they belong to. Pass both."
+        raise InvalidInputError(msg)
+
+
 def _ratio_of_pairs(comparison: Comparison, pairs: Any, targets: Any) -> FloatArray:
     """Squared ratio of embedded to wanted length of given pairs."""
-    pairs = np.asarray(pairs)
+    try:
+        pairs = np.asarray(pairs)
+        targets = None if targets is None else np.asarray(targets, dtype=np.float64)
+    except ValueError as error:
+        msg = f"pairs or targets cannot be read as a table of numbers: {error}"
+        raise InvalidInputError(msg) from error
     n = comparison.sample.n_points
     if pairs.ndim != 2 or pairs.shape[1] != 2 or len(pairs) == 0 or pairs.dtype.kind not in "iu":
         msg = (
@@ -293,11 +316,11 @@ def _ratio_of_pairs(comparison: Comparison, pairs: Any, targets: Any) -> FloatAr
             raise InvalidInputError(msg)
         wanted = np.sum((X[pairs[:, 0]].astype(np.float64) - X[pairs[:, 1]]) ** 2, axis=1)
     else:
-        wanted = np.asarray(targets, dtype=np.float64) ** 2
+        wanted = np.sign(targets) * targets**2
     if wanted.shape != after.shape or not np.isfinite(wanted).all() or not (wanted > 0).all():
         msg = (
-            f"{len(pairs)} pairs need as many finite target distances > 0; got {wanted.shape} with "
-            f"smallest {np.sqrt(np.min(wanted, initial=np.inf)):.3g}. Leave out pairs of copies."
+            f"{len(pairs)} pairs need as many finite target distances > 0; got {wanted.shape}. "
+            f"Leave out pairs of copies, whose distance is 0."
         )
         raise InvalidInputError(msg)
     return after / wanted

@@ -1,23 +1,23 @@
-"""The k nearest pairs in the input: their lengths before and after."""
+"""The k nearest pairs, in the input and in the embedding: their lengths before and after."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors
-from isofold.neighbors import kneighbors
-from isofold.neighbors.protocol import pair_distances
-from isofold.quality.distances import Comparison, nearest
+from isofold.neighbors import build_search, kneighbors
+from isofold.neighbors.protocol import drop_own
+from isofold.quality.distances import Comparison, DistanceRows, nearest
 from isofold.quality.score import RowSample
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Neighborhoods:
-    """Every evaluated point with its k nearest in the input.
+    """Every evaluated point with its k nearest in one of the two spaces.
 
     Parameters
     ----------
@@ -37,8 +37,7 @@ class Neighborhoods:
     @property
     def ratio(self) -> FloatArray:
         """Embedded over original length; NaN where copies of a point have none."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(self.before > 0, self.after / self.before, np.nan)
+        return _ratio(self.after, self.before, otherwise=np.nan)
 
 
 def neighborhoods_of(comparison: Comparison, n_neighbors: int) -> Neighborhoods:
@@ -57,26 +56,66 @@ def neighborhoods_of(comparison: Comparison, n_neighbors: int) -> Neighborhoods:
         The pairs with both lengths.
     """
     k = check_n_neighbors(n_neighbors, comparison.sample.n_points)
-    if comparison.sample.exact and comparison.input.points is not None:
-        found = kneighbors(comparison.input.points, k, n_jobs=comparison.n_jobs)
-        indices, before = found.indices, found.distances.astype(np.float64)
-    else:
-        # A few rows are cheaper to scan than to index, and any metric has rows.
-        parts = list(comparison.map_blocks(lambda block: _scan(comparison, block, k)))
-        indices = np.concatenate([near for near, _ in parts])
-        before = np.concatenate([lengths for _, lengths in parts])
-    if not (before > 0).any():
+    near = _measured(comparison, nearest_points(comparison, comparison.input, k))
+    if not (near.before > 0).any():
         msg = (
             f"All {k} nearest neighbors of every evaluated point are copies of it, so no length "
-            f"can be compared. Drop repeated rows, or pass a larger n_neighbors."
+            f"can be compared. Drop repeated rows."
         )
         raise InvalidInputError(msg)
-    Y = comparison.embedded_points
-    after = pair_distances(Y[comparison.sample.indices], Y, indices)
-    return Neighborhoods(indices, before, after, comparison.sample)
+    return near
 
 
-def _scan(comparison: Comparison, rows: IntArray, k: int) -> tuple[IntArray, FloatArray]:
-    distances = comparison.input.others(rows)
-    indices = np.stack([nearest(row, k) for row in distances])
-    return indices, np.sqrt(np.take_along_axis(distances, indices, axis=1))
+def evidence_of_loss(comparison: Comparison, near: Neighborhoods) -> FloatArray:
+    """How far the neighborhood of every point was torn or invaded, in units of its own radius.
+
+    A true neighbor that the embedding puts farther away than the k-th embedded neighbor is lost;
+    an embedded neighbor that was farther away than the k-th true one has intruded. Either ratio
+    grows with the displaced rank. Values up to 1 mean that the neighborhood is intact.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The points before and after.
+    near : Neighborhoods
+        The k nearest in the input of all points.
+
+    Returns
+    -------
+    ndarray of shape (n_points,)
+        The larger of both ratios.
+    """
+    k = near.indices.shape[1]
+    everywhere = replace(comparison, sample=near.sample)
+    shown = _measured(everywhere, nearest_points(everywhere, comparison.embedding, k))
+    torn = _ratio(near.after.max(axis=1), shown.after[:, -1], otherwise=np.inf)
+    invaded = _ratio(shown.before.max(axis=1), near.before[:, -1], otherwise=np.inf)
+    return np.maximum(torn, invaded)
+
+
+def nearest_points(comparison: Comparison, space: DistanceRows, k: int) -> IntArray:
+    """Return the k nearest of every evaluated point in one of the two spaces."""
+    rows = comparison.sample.indices
+    if space.points is None:
+        # Rows of given distances are cheaper to scan than to index.
+        parts = comparison.map_blocks(
+            lambda block: np.stack([nearest(row, k) for row in space.others(block)])
+        )
+        return np.concatenate(list(parts))
+    if comparison.sample.exact:
+        return kneighbors(space.points, k, n_jobs=comparison.n_jobs).indices
+    search = build_search(space.points, n_jobs=comparison.n_jobs)
+    return drop_own(search.query(space.points[rows], k + 1), rows).indices
+
+
+def _measured(comparison: Comparison, indices: IntArray) -> Neighborhoods:
+    rows = comparison.sample.indices
+    before = comparison.input.between(rows, indices)
+    return Neighborhoods(
+        indices, before, comparison.embedding.between(rows, indices), comparison.sample
+    )
+
+
+def _ratio(above: FloatArray, below: FloatArray, *, otherwise: float) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(below > 0, above / below, otherwise)

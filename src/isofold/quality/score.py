@@ -1,15 +1,17 @@
 """Scores that know how sure they are.
 
-Every measure of this room is built from one value (or one vector of moments) per point. Over all
-points it is exact. Over m points drawn without replacement from n it is an estimate: a mean has
-the standard error s √((1 − m/n)/m), a smooth function of means the jackknife's, a quantile
-Woodruff's inverted interval of a proportion. The interval is stated at 99 %: per-point losses are
-skewed (few points carry most of the loss), and a nominal 99 % keeps the real coverage above 95 %.
+Most measures of this room are built from one value (or one vector of moments) per point. Over all
+points they are exact. Over m points drawn without replacement from n they are estimates: a mean
+has the standard error s √((1 − m/n)/m), a smooth function of means the jackknife's, a quantile
+Woodruff's inverted interval of a proportion, all stated at 99 %.
 
-A loss that only few points suffer may escape the sample altogether, and with it any spread. A
-share p of affected points is missed with probability (1 − m/n)^(pn), so up to
-p = ln(1 − 0.99)/(n ln(1 − m/n)) ≈ 4.6/m of them must be allowed for, each as far off as the
-farthest point seen (or, if all points seen are alike, as far as the measure's bounds permit).
+The danger is a loss that few points suffer, a tear or a misplaced group: it may escape the sample
+altogether, and with it any spread. A share p of affected points is missed with probability
+(1 − m/n)^(pn), so up to p = ln(1 − 0.99)/(n ln(1 − m/n)) ≈ 4.6/m of them must be allowed for.
+Without further knowledge each may be as bad as the measure permits, which makes the interval of a
+small sample wide. With *evidence* of how suspicious every point is, the most suspicious ones are
+evaluated for certain, the next ones tell how bad an unseen point can be, and only the rest is left
+to chance. `scorecard` has such evidence.
 """
 
 from __future__ import annotations
@@ -23,20 +25,34 @@ from scipy.special import stdtrit
 from sklearn.utils import check_random_state
 
 from isofold._errors import InvalidInputError
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_count
 
 CONFIDENCE = 0.99
-MIN_SAMPLED = 8
+MIN_SAMPLED = 16
 """Fewer rows give a spread too uncertain to build an interval on."""
 
+# Strata of a sample with evidence: left to chance, suspicious, most suspicious.
+CHANCE, BORDER, CERTAIN = range(3)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class RowSample:
-    """The points at which a measure is evaluated: all of them, or a random draw."""
+    """The points at which a measure is evaluated: all of them, or a draw.
+
+    Parameters
+    ----------
+    indices : ndarray of shape (n_sampled,)
+        The points, ascending.
+    n_points : int
+        How many there are.
+    stratum : ndarray of shape (n_sampled,), optional
+        With evidence: whether a point was drawn by chance or taken as suspicious.
+    """
 
     indices: IntArray
     n_points: int
+    stratum: IntArray | None = None
 
     @property
     def exact(self) -> bool:
@@ -44,17 +60,58 @@ class RowSample:
         return len(self.indices) == self.n_points
 
     @property
+    def by_chance(self) -> BoolArray:
+        """Which of the points were drawn by chance."""
+        if self.stratum is None:
+            return np.ones(len(self.indices), dtype=bool)
+        return self.stratum == CHANCE
+
+    @property
+    def n_by_chance(self) -> int:
+        """How many points were drawn by chance."""
+        return int(np.count_nonzero(self.by_chance))
+
+    @property
+    def n_eligible(self) -> int:
+        """From how many points they were drawn."""
+        return self.n_points - len(self.indices) + self.n_by_chance
+
+    @property
     def unsampled_share(self) -> float:
-        """Finite-population correction 1 − m/n."""
-        return 1.0 - len(self.indices) / self.n_points
+        """Finite-population correction 1 − m/n of the draw."""
+        return 1.0 - self.n_by_chance / self.n_eligible
 
     @property
     def unseen_share(self) -> float:
-        """Largest share of points that the sample can have missed entirely."""
+        """Largest share of all points that the draw can have missed entirely."""
         return float(np.log(1 - CONFIDENCE) / (self.n_points * np.log(self.unsampled_share)))
 
+    @property
+    def weights(self) -> FloatArray:
+        """Share of all points that each evaluated one stands for."""
+        drawn = self.by_chance
+        return np.where(drawn, self.n_eligible / max(1, self.n_by_chance), 1.0) / self.n_points
 
-def draw_rows(n_points: int, n_samples: int | None, random_state: Any = None) -> RowSample:
+    def mean(self, values: FloatArray) -> FloatArray:
+        """Estimate the mean over all points from values at the evaluated ones."""
+        if self.stratum is None:
+            return np.asarray(values.mean(axis=0))
+        return np.asarray(self.weights @ values)
+
+    def means_without_one(self, values: FloatArray) -> FloatArray:
+        """Estimate the mean once without each of the points drawn by chance."""
+        drawn = values[self.by_chance]
+        shift = (drawn.mean(axis=0) - drawn) / (len(drawn) - 1)
+        return np.asarray(self.mean(values) + shift * (self.n_eligible / self.n_points))
+
+
+def draw_rows(
+    n_points: int,
+    n_samples: int | None,
+    random_state: Any = None,
+    *,
+    evidence: FloatArray | None = None,
+) -> RowSample:
     """Draw the rows at which a measure is evaluated.
 
     Parameters
@@ -65,19 +122,33 @@ def draw_rows(n_points: int, n_samples: int | None, random_state: Any = None) ->
         How many to draw without replacement; None, or at least `n_points`, takes all.
     random_state : int, RandomState or None
         Source of the draw.
+    evidence : ndarray of shape (n_points,), optional
+        How suspicious every point is. Half of the sample are the most suspicious points.
 
     Returns
     -------
     RowSample
         The drawn rows in ascending order.
     """
-    if n_samples is None:
+    if n_samples is not None:
+        n_samples = check_count(n_samples, name="n_samples")
+    if n_samples is None or n_samples >= n_points:
         return RowSample(np.arange(n_points), n_points)
-    m = check_count(n_samples, name="n_samples", minimum=MIN_SAMPLED)
-    if m >= n_points:
-        return RowSample(np.arange(n_points), n_points)
-    drawn = check_random_state(random_state).choice(n_points, m, replace=False)
-    return RowSample(np.sort(drawn), n_points)
+    m = check_count(n_samples, name="n_samples", minimum=min(MIN_SAMPLED, n_points))
+    try:
+        random = check_random_state(random_state)
+    except ValueError as error:
+        msg = f"random_state={random_state!r} must be a whole number, a RandomState or None."
+        raise InvalidInputError(msg) from error
+    if evidence is None:
+        return RowSample(np.sort(random.choice(n_points, m, replace=False)), n_points)
+    by_suspicion = np.argsort(-evidence, kind="stable")
+    suspects, others = by_suspicion[: m // 2], np.sort(by_suspicion[m // 2 :])
+    drawn = random.choice(others, m - len(suspects), replace=False)
+    stratum = np.repeat([CERTAIN, BORDER, CHANCE], [m // 4, len(suspects) - m // 4, len(drawn)])
+    indices = np.concatenate([suspects, drawn])
+    order = np.argsort(indices)
+    return RowSample(indices[order], n_points, stratum[order])
 
 
 class Score(float):
@@ -87,8 +158,8 @@ class Score(float):
     ----------
     interval : tuple of float
         Where the exact value lies with 99 % confidence; both ends equal the value if it is exact.
-    n_sampled, n_points : int
-        How many points were evaluated, and how many there are.
+    n_sampled, n_points : int or None
+        How many points were evaluated, and how many there are; None if points do not come in.
     rows : ndarray of shape (n_sampled,) or None
         Which points were evaluated.
     per_point : ndarray of shape (n_sampled,) or None
@@ -154,23 +225,22 @@ def mean_score(
     sample : RowSample
         Which points they are.
     bounds : tuple of float
-        Where the exact score must lie whatever the data.
+        Between what the value of a point lies, whatever the data.
 
     Returns
     -------
     Score
         Mean, interval and the per-point values.
     """
-    value = float(np.mean(values))
+    value = float(sample.mean(values))
     if sample.exact:
         return Score(value, sample=sample, per_point=values)
-    spread = float(np.std(values, ddof=1))
-    half = _t_quantile(len(values)) * spread * np.sqrt(sample.unsampled_share / len(values))
-    farthest = float(np.abs(values - np.median(values)).max())
-    if farthest == 0 and np.isfinite(bounds).all():
-        farthest = bounds[1] - bounds[0]
-    half = max(half, sample.unseen_share * farthest)
-    return Score(value, interval=_clip(value, half, bounds), sample=sample, per_point=values)
+    drawn = values[sample.by_chance]
+    error = np.std(drawn, ddof=1) * np.sqrt(sample.unsampled_share / len(drawn))
+    half = _t_quantile(len(drawn)) * float(error) * sample.n_eligible / sample.n_points
+    low, high = (max(half, sample.unseen_share * far) for far in _farthest(values, sample, bounds))
+    interval = _clipped(value - low, value + high, bounds)
+    return Score(value, interval=interval, sample=sample, per_point=values)
 
 
 def moment_score(
@@ -201,28 +271,29 @@ def moment_score(
     Score
         The statistic with the jackknife's interval.
     """
-    m = len(moments)
-    mean = moments.mean(axis=0)
-    value = float(np.clip(statistic(mean), *bounds))
+    value = float(np.clip(statistic(sample.mean(moments)), *bounds))
     if sample.exact:
         return Score(value, sample=sample, per_point=per_point)
-    left_out = statistic((m * mean - moments) / (m - 1))
+    m = sample.n_by_chance
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left_out = statistic(sample.means_without_one(moments))
     variance = (m - 1) / m * float(np.sum((left_out - left_out.mean()) ** 2))
     half = _t_quantile(m) * np.sqrt(variance * sample.unsampled_share)
-    return Score(value, interval=_clip(value, half, bounds), sample=sample, per_point=per_point)
+    interval = _clipped(value - half, value + half, bounds)
+    return Score(value, interval=interval, sample=sample, per_point=per_point)
 
 
 def quantile_score(values: FloatArray, level: float, sample: RowSample) -> Score:
-    """Score that is a quantile of several values per point, NaN marking values left out.
+    """Score that is a quantile of several non-negative values per point, NaN marking gaps.
 
     Parameters
     ----------
     values : ndarray of shape (n_sampled, n_values)
         The values at each evaluated point.
     level : float
-        Between 0 and 1; level 1 is the maximum, of which a sample gives only a lower bound.
+        Between 0 and 1. Of the maximum, level 1, a sample gives only a lower bound.
     sample : RowSample
-        Which points they are.
+        Which points they are, all or drawn by chance.
 
     Returns
     -------
@@ -241,17 +312,36 @@ def quantile_score(values: FloatArray, level: float, sample: RowSample) -> Score
     residual = ((values <= value) & kept).sum(axis=1) - level * counts
     m = len(values)
     error = np.std(residual, ddof=1) / counts.mean() * np.sqrt(sample.unsampled_share / m)
-    shares = np.clip([level - _t_quantile(m) * error, level + _t_quantile(m) * error], 0.0, 1.0)
-    low, high = np.quantile(values[kept], shares)
-    return Score(value, interval=(float(low), float(high)), sample=sample)
+    below, above = level - _t_quantile(m) * error, level + _t_quantile(m) * error
+    low = float(np.quantile(values[kept], below)) if below > 0 else 0.0
+    high = float(np.quantile(values[kept], above)) if above < 1 else np.inf
+    return Score(value, interval=(low, high), sample=sample)
+
+
+def _farthest(
+    values: FloatArray, sample: RowSample, bounds: tuple[float, float]
+) -> tuple[float, float]:
+    """Return how far below and above the median an unseen value may lie."""
+    median = float(np.median(values))
+    if sample.stratum is None:
+        seen = float(np.abs(values - median).max())
+        below, above = median - bounds[0], bounds[1] - median
+        return (below if np.isfinite(below) else seen, above if np.isfinite(above) else seen)
+    # Whatever is unseen is less suspicious than the border, all of which was looked at.
+    like_unseen = values[sample.stratum != CERTAIN]
+    far = float(np.abs(like_unseen - np.median(like_unseen)).max())
+    return far, far
 
 
 def _t_quantile(n_sampled: int) -> float:
     return float(stdtrit(n_sampled - 1, 0.5 + CONFIDENCE / 2))
 
 
-def _clip(value: float, half: float, bounds: tuple[float, float]) -> tuple[float, float]:
-    if not np.isfinite(half):
-        msg = "The interval of a sampled score is not finite; evaluate more points."
+def _clipped(low: float, high: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    if not (np.isfinite(low) and np.isfinite(high)):
+        msg = (
+            "Too few of the sampled points say anything about this measure to give it an "
+            "interval. Evaluate more points, or all with n_samples=None."
+        )
         raise InvalidInputError(msg)
-    return float(max(bounds[0], value - half)), float(min(bounds[1], value + half))
+    return float(max(bounds[0], low)), float(min(bounds[1], high))

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from scipy.sparse import csr_array
+
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
-from isofold._validation import check_points
-from isofold.neighbors import build_graph
+from isofold.neighbors import NeighborGraph, build_graph
 from isofold.quality import ranks
 from isofold.quality.coranking import CoRankingCurve, curve_of
 from isofold.quality.distances import Comparison, compare
@@ -29,7 +31,7 @@ from isofold.quality.isometry import (
     procrustes_measure_of,
     stretch_of,
 )
-from isofold.quality.neighborhoods import neighborhoods_of
+from isofold.quality.neighborhoods import Neighborhoods, evidence_of_loss, neighborhoods_of
 from isofold.quality.score import CONFIDENCE, RowSample, Score, draw_rows
 from isofold.quality.truth import procrustes_error, spectrum
 
@@ -40,11 +42,13 @@ MAX_PAIRS = 25 * 10**7
 """Distances looked at with n_samples="auto": exact up to 15,811 points, seconds on two cores."""
 MAX_PATHS = 2 * 10**7
 """Shortest paths, which cost fifty times more each: exact up to 4,472 points."""
+WIDE = 100
+"""Columns whose distances take as long as everything else that is done with them."""
 MIN_ROWS = 200
 MIN_SOURCES = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry:
     """One line of a scorecard.
 
@@ -66,7 +70,7 @@ class Entry:
     meaning: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scorecard(Mapping[str, Score]):
     """Quality of one embedding; a mapping from the name of a measure to its :class:`Score`.
 
@@ -200,7 +204,8 @@ def scorecard(
     n_samples : int, "auto" or None, default="auto"
         At how many random points to evaluate what looks at all pairs. None takes all; "auto"
         takes all up to 15,811 points (4,472 for shortest paths) and then fewer, so that time
-        stays bounded. Lengths of neighbors are always measured everywhere.
+        stays bounded. Lengths of neighbors are always measured everywhere, and half of the
+        sample are the points whose neighborhoods they show to be torn or invaded.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         What `X` holds.
     random_state : int, RandomState or None, default=None
@@ -222,18 +227,21 @@ def scorecard(
     >>> float(card["trustworthiness"]), float(card["length_error_worst"])
     (1.0, 0.0)
     """
-    n_points = len(check_points(Y, name="Y"))
-    n_rows, n_sources = _budget(n_samples, n_points)
-    comparison = compare(
-        X, Y, metric=metric, n_samples=n_rows, random_state=random_state, n_jobs=n_jobs
-    )
+    everywhere = compare(X, Y, metric=metric, n_jobs=n_jobs)
+    n_points = everywhere.sample.n_points
     k = ranks.check_half_neighbors(n_neighbors, n_points)
-    # Shortest paths need the neighbors of all points, so lengths of neighbors are always exact.
-    near = neighborhoods_of(replace(comparison, sample=draw_rows(n_points, None)), k)
+    n_rows, n_sources = _budget(n_samples, everywhere)
+    # Shortest paths need the neighbors of all points, so lengths of neighbors are always exact,
+    # and where they are wrong is where the sample looks first.
+    near = neighborhoods_of(everywhere, k)
     isometry = isometry_of(near)
+    suspicion = evidence_of_loss(everywhere, near) if (n_sources or n_points) < n_points else None
+    comparison = replace(
+        everywhere, sample=draw_rows(n_points, n_rows, random_state, evidence=suspicion)
+    )
+    sources = draw_rows(n_points, n_sources, random_state, evidence=suspicion)
+    graph = _graph_of(X, near, metric=metric, n_jobs=n_jobs)
     curve = curve_of(comparison)
-    graph = build_graph(X, n_neighbors=k, metric=metric, n_jobs=n_jobs)
-    sources = draw_rows(n_points, n_sources, random_state)
     entries = [
         *_rank_entries(comparison, k),
         Entry("rnx_area", curve.area, "1", "neighbors kept at all scales, above chance"),
@@ -269,14 +277,29 @@ def scorecard(
     )
 
 
-def _budget(n_samples: int | str | None, n_points: int) -> tuple[int | None, int | None]:
-    if n_samples == "auto":
-        rows = max(MIN_ROWS, MAX_PAIRS // n_points)
-        return rows, max(MIN_SOURCES, MAX_PATHS // n_points)
+def _budget(n_samples: int | str | None, everywhere: Comparison) -> tuple[int | None, int | None]:
+    """Return at how many points to evaluate, and from how many to follow shortest paths."""
     if isinstance(n_samples, str):
-        msg = f"n_samples={n_samples!r} must be a whole number, 'auto', or None for all points."
-        raise InvalidInputError(msg)
+        if n_samples != "auto":
+            msg = f"n_samples={n_samples!r} must be a whole number, 'auto', or None for all points."
+            raise InvalidInputError(msg)
+        n = everywhere.sample.n_points
+        width = 1 if everywhere.input.points is None else everywhere.input.points.shape[1]
+        rows = MAX_PAIRS // (n * (1 + width // WIDE))
+        return max(MIN_ROWS, rows), max(MIN_SOURCES, MAX_PATHS // n)
     return n_samples, n_samples
+
+
+def _graph_of(X: Any, near: Neighborhoods, *, metric: str, n_jobs: int | None) -> NeighborGraph:
+    """Return the union graph of the k nearest neighbors, from what was found already."""
+    n, k = near.indices.shape
+    if (near.before == 0).any():
+        # Copies fill the lists, where a graph wants k other places.
+        return build_graph(X, n_neighbors=k, metric=metric, n_jobs=n_jobs)
+    lengths = csr_array(
+        (near.before.ravel(), near.indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
+    )
+    return build_graph(lengths, metric="precomputed")
 
 
 def _rank_entries(comparison: Comparison, k: int) -> Iterator[Entry]:

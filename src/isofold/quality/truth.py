@@ -13,7 +13,7 @@ import numpy as np
 
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
-from isofold._validation import check_count, check_pair, check_points
+from isofold._validation import check_count, check_pair, check_points, check_units
 from isofold.linalg import principal_coordinates, procrustes
 from isofold.quality.score import Score, draw_rows
 
@@ -52,7 +52,7 @@ def procrustes_error(Y: Any, truth: Any, *, scale: bool = False) -> Score:
     width = max(Y.shape[1], truth.shape[1])
     Y, truth = (_widen(table, width) for table in (Y, truth))
     spread = float(np.sqrt(np.mean(np.sum((truth - truth.mean(axis=0)) ** 2, axis=1))))
-    if spread == 0:
+    if (truth == truth[0]).all():
         msg = "All true coordinates coincide, so no relative error exists. Check `truth`."
         raise InvalidInputError(msg)
     moved = procrustes(Y, truth, scale=scale).transform.apply(Y)
@@ -84,6 +84,9 @@ def out_of_sample_error(expected: Any, placed: Any, *, reference: Any = None) ->
         msg = f"expected has shape {expected.shape} and placed has {placed.shape}; they must agree."
         raise InvalidInputError(msg)
     if reference is not None:
+        if not isinstance(reference, tuple | list) or len(reference) != 2:
+            msg = "reference must be a pair: the old points embedded alone, and among all."
+            raise InvalidInputError(msg)
         old_alone, old_in_all = check_pair(*reference, names=("reference[0]", "reference[1]"))
         placed = procrustes(old_alone, old_in_all).transform.apply(placed)
     distance = np.sqrt(np.sum((expected.astype(np.float64) - placed) ** 2, axis=1))
@@ -105,9 +108,11 @@ def spectrum(Y: Any) -> FloatArray:
         Shares that sum to 1; all 0 if the points coincide.
     """
     Y = check_points(Y, name="Y", min_samples=1)
+    check_units(Y, name="Y")
+    if (Y[0] == Y).all():
+        return np.zeros(min(Y.shape))
     variances = principal_coordinates(Y, min(Y.shape)).variances
-    total = float(variances.sum())
-    return variances / total if total > 0 else np.zeros_like(variances)
+    return np.asarray(variances / variances.sum())
 
 
 def variance_loss(Y: Any, n_components: int) -> float:
