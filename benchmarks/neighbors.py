@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import pdist, squareform
+from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.harness import Case
+from isofold.neighbors import euclidean_spanning_tree, kneighbors
 
 K = 10
 
@@ -16,35 +21,24 @@ def _cube(n: int, d: int = 3) -> Any:
 
 
 def _scipy_neighbors(X: Any) -> dict[str, float]:
-    from scipy.spatial import cKDTree
-
     distances, _ = cKDTree(X).query(X, k=K + 1, workers=-1)
     return {"mean_distance": float(distances[:, 1:].mean())}
 
 
 def _isofold_neighbors(X: Any) -> dict[str, float]:
-    from isofold.neighbors import kneighbors
-
     return {"mean_distance": float(kneighbors(X, K, n_jobs=-1).distances.mean())}
 
 
 def _scikit_neighbors(X: Any) -> dict[str, float]:
-    from sklearn.neighbors import NearestNeighbors
-
     distances, _ = NearestNeighbors(n_neighbors=K, n_jobs=-1).fit(X).kneighbors()
     return {"mean_distance": float(distances.mean())}
 
 
 def _dense_tree(X: Any) -> dict[str, float]:
-    from scipy.sparse.csgraph import minimum_spanning_tree
-    from scipy.spatial.distance import pdist, squareform
-
     return {"total_length": float(minimum_spanning_tree(squareform(pdist(X))).sum())}
 
 
 def _isofold_tree(X: Any) -> dict[str, float]:
-    from isofold.neighbors import euclidean_spanning_tree
-
     return {"total_length": float(euclidean_spanning_tree(X, n_jobs=-1).lengths.sum())}
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import sklearn.manifold
 
 from benchmarks.harness import Case
+from isofold.datasets import swiss_roll
+from isofold.quality import scorecard, trustworthiness
 
 N_NEIGHBORS = 12
 
 
 def _roll_and_map(n: int) -> tuple[Any, Any, Any]:
-    from isofold.datasets import swiss_roll
-
     roll = swiss_roll(n, random_state=0)
     # A map with honest errors of both kinds: the true sheet, bent, with noise below its spacing.
     noise = np.random.RandomState(1).standard_normal(roll.truth.shape)
@@ -22,22 +23,16 @@ def _roll_and_map(n: int) -> tuple[Any, Any, Any]:
 
 
 def _scikit_trustworthiness(data: Any) -> dict[str, float]:
-    from sklearn.manifold import trustworthiness
-
-    return {"value": trustworthiness(data[0], data[1], n_neighbors=N_NEIGHBORS)}
+    return {"value": sklearn.manifold.trustworthiness(data[0], data[1], n_neighbors=N_NEIGHBORS)}
 
 
 def _isofold_trustworthiness(data: Any, n_jobs: int) -> dict[str, float]:
-    from isofold.quality import trustworthiness
-
     return {
         "value": float(trustworthiness(data[0], data[1], n_neighbors=N_NEIGHBORS, n_jobs=n_jobs))
     }
 
 
 def _scorecard(data: Any) -> dict[str, float]:
-    from isofold.quality import scorecard
-
     X, Y, truth = data
     card = scorecard(X, Y, truth=truth, n_neighbors=N_NEIGHBORS, random_state=0, n_jobs=-1)
     return {name: float(score) for name, score in card.items()}

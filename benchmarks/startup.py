@@ -1,4 +1,7 @@
-"""How long the first import takes, beside the packages it stands on."""
+"""How long the first import takes, beside the packages it stands on.
+
+A child process does the import, so that the figures for memory say nothing here.
+"""
 
 from __future__ import annotations
 

@@ -37,9 +37,11 @@ class PeakMemory:
     """
 
     def __init__(self) -> None:
-        self.on_linux = (PROC / "self" / "clear_refs").exists()
-        if self.on_linux:
+        try:
             (PROC / "self" / "clear_refs").write_text("5", encoding="ascii")
+            self.on_linux = True
+        except OSError:
+            self.on_linux = False
         self.before = memory_mb("VmRSS") if self.on_linux else self._whole_life()
 
     def above_start(self) -> float:

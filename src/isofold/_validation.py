@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_array
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
 
-LARGEST_UNIT = 1e140
-"""Beyond it (or below its inverse) sums of squares of millions of entries leave the range."""
+LARGEST_UNIT = 1e70
+"""Beyond it (or below its inverse) products of two squared distances leave the range."""
 
 
 def check_points(X: Any, *, name: str = "X", min_samples: int = 2) -> FloatArray:

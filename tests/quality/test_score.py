@@ -28,9 +28,48 @@ def test_mean_interval_covers():
 
 @pytest.mark.parametrize("n_affected", [1, 5, 40, 400])
 def test_mean_interval_covers_rare_losses(n_affected):
-    values = np.ones(5000)
-    values[:n_affected] -= 1 / 12
+    # Noise everywhere, and a loss at a few points that most samples miss.
+    values = 1 - 1e-6 * np.random.RandomState(0).rand(5000)
+    values[:n_affected] -= 0.5
     assert hits(values, lambda v, s: mean_score(v, s, bounds=(0, 1)), values.mean()) >= MIN_HITS
+
+
+@pytest.mark.parametrize("n_affected", [1, 5, 40, 400])
+def test_evidence_finds_rare_losses(n_affected):
+    rng = np.random.RandomState(0)
+    values = 1 - 1e-6 * rng.rand(5000)
+    affected = rng.choice(5000, n_affected, replace=False)
+    values[affected] -= 0.5 * rng.rand(n_affected)
+    evidence = (1 - values) * np.exp(0.5 * rng.standard_normal(5000))  # right but for a factor
+    moments = np.column_stack([values, np.ones(5000)])
+
+    def ratio(m):
+        return m[..., 0] / m[..., 1]
+
+    found = {"mean": 0, "ratio": 0}
+    widths = []
+    for seed in range(200):
+        sample = draw_rows(5000, 200, seed, evidence=evidence)
+        mean = mean_score(values[sample.indices], sample, bounds=(0, 1))
+        found["mean"] += mean.interval[0] <= values.mean() <= mean.interval[1]
+        low, high = moment_score(moments[sample.indices], ratio, sample).interval
+        found["ratio"] += low <= values.mean() <= high
+        widths.append(mean.interval[1] - mean.interval[0])
+    # Nominally 198 of 200; fewer than 190 has probability 1e-4 at a true coverage of 98 %.
+    assert found["mean"] >= 190
+    # If all affected points fit into the suspicious half, nothing is left to chance but noise.
+    if n_affected <= 40:
+        assert found["ratio"] >= 190
+        assert max(widths) < 1e-6
+
+
+def test_sample_with_evidence_weighs_every_point_once():
+    sample = draw_rows(1000, 100, 0, evidence=np.arange(1000.0))
+    assert sample.weights.sum() == pytest.approx(1.0)
+    assert set(range(950, 1000)) <= set(sample.indices)
+    assert sample.mean(np.ones(100)) == pytest.approx(1.0)
+    assert sample.n_by_chance == 50
+    assert sample.n_eligible == 950
 
 
 def test_unanimous_sample_admits_what_it_may_have_missed():

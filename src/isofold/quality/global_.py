@@ -268,14 +268,14 @@ def _moments(a: FloatArray, b: FloatArray, rows: IntArray) -> FloatArray:
 
 def _correlation(m: FloatArray) -> FloatArray:
     a, b, aa, bb, ab = (m[..., column] / m[..., COUNT] for column in (A, B, AA, BB, AB))
-    spread = np.sqrt(np.maximum(aa - a * a, 0.0) * np.maximum(bb - b * b, 0.0))
-    if np.any(spread <= EQUAL * np.sqrt(aa * bb)):
+    spread_a, spread_b = aa - a * a, bb - b * b
+    if np.any(spread_a <= EQUAL * aa) or np.any(spread_b <= EQUAL * bb):
         msg = (
             "All distances before or after are equal, so they have no correlation. Pass at least "
             "three points that do not form a regular simplex."
         )
         raise InvalidInputError(msg)
-    return np.asarray((ab - a * b) / spread)
+    return np.asarray((ab - a * b) / np.sqrt(spread_a * spread_b))
 
 
 def _bins(squared: FloatArray, unit: float) -> IntArray:
