@@ -117,7 +117,7 @@ def test_precomputed_distances_give_the_same(measure):
     assert float(from_points) == float(from_distances)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(0, 10_000),
     st.floats(0.1, 100.0),

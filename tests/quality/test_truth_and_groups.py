@@ -15,7 +15,7 @@ from isofold.quality import (
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.floats(0.2, 5.0))
 def test_procrustes_error_is_zero_for_moved_truth_and_known_for_scaled(seed, factor):
     rng = np.random.RandomState(seed)
