@@ -29,16 +29,26 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
     _memory.require_memory(2**60, what="This", instead="")
 
 
-def test_available_memory_without_proc(monkeypatch):
+def test_available_memory_without_proc(monkeypatch, tmp_path):
     def absent(*_, **__):
         raise FileNotFoundError
 
+    monkeypatch.setattr(_memory, "CONTROL_GROUP", tmp_path)
     seen = _memory.available_bytes()
     assert seen > 2**20
-    monkeypatch.setattr("builtins.open", absent)
+    monkeypatch.setattr(_memory.Path, "read_text", absent)
     assert _memory.available_bytes() >= seen // 2  # all memory, not only what is free now
     monkeypatch.delattr("os.sysconf")
     assert _memory.available_bytes() is None
+
+
+def test_available_memory_in_a_container(monkeypatch, tmp_path):
+    monkeypatch.setattr(_memory, "CONTROL_GROUP", tmp_path)
+    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / "memory.current").write_text("1048576\n")
+    assert _memory.available_bytes() > 2 * 2**20
+    (tmp_path / "memory.max").write_text("3145728\n")
+    assert _memory.available_bytes() == 2 * 2**20
 
 
 def test_blocks_have_at_least_one_row():
