@@ -1,11 +1,23 @@
-"""The demonstration writes what the README promises."""
+"""The demonstration and the README do what they promise."""
 
+import re
 import runpy
 from pathlib import Path
 
 import pandas as pd
 
-DEMO = Path(__file__).parents[1] / "examples" / "demo.py"
+ROOT = Path(__file__).parents[1]
+DEMO = ROOT / "examples" / "demo.py"
+
+
+def test_python_of_the_readme_runs(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    names = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), names)  # noqa: S102 (our own text)
+    assert len(blocks) == 2
+    assert "trustworthiness" in capsys.readouterr().out
+    assert len(names["tree"].edges) == 1999
 
 
 def test_demo_writes_picture_table_and_page(tmp_path, capsys):

@@ -214,6 +214,9 @@ def test_bad_options_are_named():
     ):
         with pytest.raises(InvalidInputError, match=words):
             quality.trustworthiness(X, Y, n_samples=20, **options)
+    for n_samples in (np.arange(3), 2.5, -1):
+        with pytest.raises(InvalidInputError, match="n_samples"):
+            quality.scorecard(X, Y, n_samples=n_samples)
     with pytest.raises(InvalidInputError, match="without the pairs"):
         quality.preservation_error(X, Y, targets=[1.0])
     with pytest.raises(InvalidInputError, match="> 0"):

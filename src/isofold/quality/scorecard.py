@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
+from isofold._validation import check_count
 from isofold.neighbors import NeighborGraph, build_graph
 from isofold.quality import ranks
 from isofold.quality.coranking import CoRankingCurve, curve_of
@@ -287,6 +288,8 @@ def _budget(n_samples: int | str | None, everywhere: Comparison) -> tuple[int | 
         width = 1 if everywhere.input.points is None else everywhere.input.points.shape[1]
         rows = MAX_PAIRS // (n * (1 + width // WIDE))
         return max(MIN_ROWS, rows), max(MIN_SOURCES, MAX_PATHS // n)
+    if n_samples is not None:
+        check_count(n_samples, name="n_samples")
     return n_samples, n_samples
 
 
