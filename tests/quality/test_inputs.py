@@ -163,8 +163,8 @@ def test_unknown_metric(measure, pair):
 def test_bad_precomputed_distances(measure, pair):
     X, Y = pair
     with pytest.raises(InvalidInputError, match="square"):
-        measure(X, Y, metric="precomputed")
-    with pytest.raises(InvalidInputError, match=r"square|negative"):
+        measure(np.abs(X), Y, metric="precomputed")
+    with pytest.raises(InvalidInputError, match="negative"):
         measure(-np.ones((60, 60)), Y, metric="precomputed")
 
 

@@ -2,8 +2,8 @@
 
 Most measures of this room are built from one value (or one vector of moments) per point. Over all
 points they are exact. Over m points drawn without replacement from n they are estimates: a mean
-has the standard error s √((1 − m/n)/m), a smooth function of means the jackknife's, a quantile
-Woodruff's inverted interval of a proportion, all stated at 99 %.
+has the standard error s √((1 − m/n)/m), a smooth function of means that of its linearization, a
+quantile Woodruff's inverted interval of a proportion, all stated at 99 %.
 
 The danger is a loss that few points suffer, a tear or a misplaced group: it may escape the sample
 altogether, and with it any spread. A share p of affected points is missed with probability
@@ -31,6 +31,9 @@ from isofold._validation import check_count
 CONFIDENCE = 0.99
 MIN_SAMPLED = 16
 """Fewer rows give a spread too uncertain to build an interval on."""
+
+# Two ways of summing the same values differ by no more than this, relative to the largest.
+ROUNDING = 1e-12
 
 # Strata of a sample with evidence: left to chance, suspicious, most suspicious.
 CHANCE, BORDER, CERTAIN = range(3)
@@ -97,12 +100,6 @@ class RowSample:
         if self.stratum is None:
             return np.asarray(values.mean(axis=0))
         return np.asarray(self.weights @ values)
-
-    def means_without_one(self, values: FloatArray) -> FloatArray:
-        """Estimate the mean once without each of the points drawn by chance."""
-        drawn = values[self.by_chance]
-        shift = (drawn.mean(axis=0) - drawn) / (len(drawn) - 1)
-        return np.asarray(self.mean(values) + shift * (self.n_eligible / self.n_points))
 
 
 def draw_rows(
@@ -235,11 +232,8 @@ def mean_score(
     value = float(sample.mean(values))
     if sample.exact:
         return Score(value, sample=sample, per_point=values)
-    drawn = values[sample.by_chance]
-    error = np.std(drawn, ddof=1) * np.sqrt(sample.unsampled_share / len(drawn))
-    half = _t_quantile(len(drawn)) * float(error) * sample.n_eligible / sample.n_points
-    low, high = (max(half, sample.unseen_share * far) for far in _farthest(values, sample, bounds))
-    interval = _clipped(value - low, value + high, bounds)
+    low, high = _margins(values, sample, bounds)
+    interval = (max(bounds[0], value - low), min(bounds[1], value + high))
     return Score(value, interval=interval, sample=sample, per_point=values)
 
 
@@ -269,18 +263,23 @@ def moment_score(
     Returns
     -------
     Score
-        The statistic with the jackknife's interval.
+        The statistic with the interval of its linearization.
     """
-    value = float(np.clip(statistic(sample.mean(moments)), *bounds))
-    if sample.exact:
-        return Score(value, sample=sample, per_point=per_point)
-    m = sample.n_by_chance
-    with np.errstate(divide="ignore", invalid="ignore"):
-        left_out = statistic(sample.means_without_one(moments))
-    variance = (m - 1) / m * float(np.sum((left_out - left_out.mean()) ** 2))
-    half = _t_quantile(m) * np.sqrt(variance * sample.unsampled_share)
-    interval = _clipped(value - half, value + half, bounds)
-    return Score(value, interval=interval, sample=sample, per_point=per_point)
+    mean = sample.mean(moments)
+    value = float(statistic(mean))
+    if not sample.exact:
+        # A point's influence is the change per weight when a little is shifted to it; to first
+        # order the statistic is a mean of these (the infinitesimal jackknife).
+        little = 1.0 / sample.n_points
+        influence = (statistic(mean + little * (moments - mean)) - value) / little
+        low, high = _margins(influence, sample, (-np.inf, np.inf))
+        interval = (max(bounds[0], value - low), min(bounds[1], value + high))
+    return Score(
+        float(np.clip(value, *bounds)),
+        interval=None if sample.exact else interval,
+        sample=sample,
+        per_point=per_point,
+    )
 
 
 def quantile_score(values: FloatArray, level: float, sample: RowSample) -> Score:
@@ -318,12 +317,24 @@ def quantile_score(values: FloatArray, level: float, sample: RowSample) -> Score
     return Score(value, interval=(low, high), sample=sample)
 
 
+def _margins(
+    values: FloatArray, sample: RowSample, bounds: tuple[float, float]
+) -> tuple[float, float]:
+    """Return how far below and above the estimated mean of one value a point the truth may lie."""
+    drawn = values[sample.by_chance]
+    error = np.std(drawn, ddof=1) * np.sqrt(sample.unsampled_share / len(drawn))
+    half = _t_quantile(len(drawn)) * float(error) * sample.n_eligible / sample.n_points
+    half += ROUNDING * float(np.abs(values).max())
+    below, above = _farthest(values, sample, bounds)
+    return max(half, sample.unseen_share * below), max(half, sample.unseen_share * above)
+
+
 def _farthest(
     values: FloatArray, sample: RowSample, bounds: tuple[float, float]
 ) -> tuple[float, float]:
     """Return how far below and above the median an unseen value may lie."""
-    median = float(np.median(values))
     if sample.stratum is None:
+        median = float(np.median(values))
         seen = float(np.abs(values - median).max())
         below, above = median - bounds[0], bounds[1] - median
         return (below if np.isfinite(below) else seen, above if np.isfinite(above) else seen)
@@ -335,13 +346,3 @@ def _farthest(
 
 def _t_quantile(n_sampled: int) -> float:
     return float(stdtrit(n_sampled - 1, 0.5 + CONFIDENCE / 2))
-
-
-def _clipped(low: float, high: float, bounds: tuple[float, float]) -> tuple[float, float]:
-    if not (np.isfinite(low) and np.isfinite(high)):
-        msg = (
-            "Too few of the sampled points say anything about this measure to give it an "
-            "interval. Evaluate more points, or all with n_samples=None."
-        )
-        raise InvalidInputError(msg)
-    return float(max(bounds[0], low)), float(min(bounds[1], high))

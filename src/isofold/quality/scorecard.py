@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_PAIRS = 25 * 10**7
-"""Distances looked at with n_samples="auto": exact up to 15,811 points, less than a minute on two cores."""
+"""Distances looked at with n_samples="auto": exact up to 15,811 points, which takes a minute."""
 MAX_PATHS = 2 * 10**7
 """Shortest paths, which cost fifty times more each: exact up to 4,472 points."""
 WIDE = 100
