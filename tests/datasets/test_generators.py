@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from isofold._errors import InvalidInputError, MemoryLimitError
@@ -94,6 +94,7 @@ def test_noise_has_its_standard_deviation_and_leaves_the_truth(name):
 @pytest.mark.parametrize("name", sorted(MIDDLE))
 @given(share=st.floats(0.01, 0.99), n_samples=st.integers(8, 200))
 def test_imbalance_is_the_share_in_the_first_half(name, share, n_samples):
+    assume(0 < round(share * n_samples) < n_samples)
     data = SYNTHETIC[name](n_samples, imbalance=share, random_state=0)
     assert (data.truth[:, 0] < MIDDLE[name]).sum() == round(share * n_samples)
 
@@ -101,8 +102,30 @@ def test_imbalance_is_the_share_in_the_first_half(name, share, n_samples):
 def test_the_thesis_puts_1350_of_1500_points_on_one_half():
     data = SYNTHETIC["arched_sheet"](1500, imbalance=0.9, random_state=0)
     assert (data.truth[:, 0] < 1.0).sum() == 1350
-    # The rows are mixed: the first 150 hold about 135, six binomial deviations wide.
-    assert abs((data.truth[:150, 0] < 1.0).sum() - 135) < 6 * np.sqrt(150 * 0.9 * 0.1)
+    # The rows are mixed: 90 % of the first 1,350 are of the first half (unmixed, all of them), up
+    # to six deviations of the hypergeometric distribution.
+    deviation = np.sqrt(1350 * 0.9 * 0.1 * 150 / 1499)
+    assert abs((data.truth[:1350, 0] < 1.0).sum() - 1215) < 6 * deviation
+
+
+@pytest.mark.parametrize(
+    ("name", "n_parts"),
+    [("rotated_swiss_rolls", 2), ("parallel_swiss_rolls", 2), ("four_moons", 4)],
+)
+def test_pieces_are_mixed(name, n_parts):
+    """Neighboring rows share a piece as often as chance has it: neither never nor always."""
+    n_samples = 4000
+    labels = SYNTHETIC[name](n_samples, random_state=0).labels
+    share = (n_samples / n_parts - 1) / (n_samples - 1)
+    deviation = np.sqrt(share * (1 - share) / (n_samples - 1))
+    assert abs((labels[1:] == labels[:-1]).mean() - share) < 6 * deviation
+
+
+@pytest.mark.parametrize("name", sorted(MIDDLE))
+@pytest.mark.parametrize("imbalance", [0.01, 0.99])
+def test_imbalance_leaves_no_half_empty(name, imbalance):
+    with pytest.raises(InvalidInputError, match=r"imbalance=.* of 8 points"):
+        SYNTHETIC[name](8, imbalance=imbalance)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -113,7 +136,7 @@ def test_bad_number_of_points(name, n_samples):
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("noise", [-0.1, np.nan, np.inf, "little", None, True])
+@pytest.mark.parametrize("noise", [-0.1, 1.1e6, 1e308, np.nan, np.inf, "little", None, True])
 def test_bad_noise(name, noise):
     with pytest.raises(InvalidInputError, match="noise="):
         SYNTHETIC[name](20, noise=noise)
@@ -149,6 +172,10 @@ def test_too_many_points_are_refused_before_they_are_drawn(name):
         ("holed_swiss_roll", {"hole": (0.5, 0.95)}),
         ("holed_swiss_roll", {"hole": (0.5,)}),
         ("holed_swiss_roll", {"hole": 0.5}),
+        ("holed_swiss_roll", {"hole": np.array(0.5)}),
+        ("holed_swiss_roll", {"hole": np.full((2, 2), 0.5)}),
+        ("holed_swiss_roll", {"hole": ("0.5", "0.5")}),
+        ("holed_swiss_roll", {"hole": (0.5, 0.5, 0.5)}),
         ("holed_swiss_roll", {"sampling": "even"}),
         ("broken_swiss_roll", {"width": -3.0}),
         ("parallel_swiss_rolls", {"distance": 0.0}),
@@ -164,6 +191,43 @@ def test_bad_geometry(name, parameters):
     (parameter,) = parameters
     with pytest.raises(InvalidInputError, match=parameter):
         SYNTHETIC[name](20, **parameters)
+
+
+SIZES = [
+    ("swiss_roll", "width"),
+    ("swiss_roll", "turns"),
+    ("holed_swiss_roll", "width"),
+    ("broken_swiss_roll", "width"),
+    ("parallel_swiss_rolls", "distance"),
+    ("twin_peaks", "height"),
+    ("fishbowl", "radius"),
+]
+
+
+@pytest.mark.parametrize(("name", "parameter"), SIZES)
+@pytest.mark.parametrize("size", [1e-300, 9e-7, 1.1e6, 1e160, 1e308, 10**400])
+def test_sizes_out_of_range_are_refused(name, parameter, size):
+    with pytest.raises(InvalidInputError, match=f"{parameter}=.* from 1e-06 to 1e\\+06"):
+        SYNTHETIC[name](20, **{parameter: size})
+
+
+@pytest.mark.parametrize(("name", "parameter"), SIZES)
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+@pytest.mark.parametrize("noise", [0.0, 1e6])
+def test_largest_and_smallest_sizes_give_numbers(name, parameter, size, noise):
+    data = SYNTHETIC[name](200, noise=noise, random_state=0, **{parameter: size})
+    assert np.isfinite(data.X).all()
+    assert np.isfinite(data.truth).all()
+    assert np.unique(data.X, axis=0).shape[0] == 200
+
+
+@pytest.mark.parametrize("name", ["holed_swiss_roll", "dual_spiral"])
+@pytest.mark.parametrize("kind", [list, np.array, np.float32, iter])
+def test_any_pair_of_numbers_is_a_hole(name, kind):
+    # Both shares are exact in float32.
+    expected = SYNTHETIC[name](100, hole=(0.25, 0.5), random_state=0)
+    data = SYNTHETIC[name](100, hole=kind((0.25, 0.5)), random_state=0)
+    assert data.X.tobytes() == expected.X.tobytes()
 
 
 def test_registry_is_read_only():

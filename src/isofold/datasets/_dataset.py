@@ -24,10 +24,15 @@ class Dataset:
         The points, one per row.
     truth : ndarray of shape (n_samples, n_intrinsic) or None
         True coordinates on the manifold. On the generators listed in
-        `isofold.datasets.DEVELOPABLE` they are isometric to the surface. Noise is added to
-        `X` only, so `truth` belongs to the clean point.
+        `isofold.datasets.ISOMETRIC` they are isometric to it. Noise is added to `X` only, so
+        `truth` belongs to the clean point.
+
+        On the sets in pieces (`broken_swiss_roll`, `broken_s_curve`, `rotated_swiss_rolls`,
+        `parallel_swiss_rolls`, `four_moons`) it is isometric piece by piece: nothing is true
+        about how the pieces lie to each other, and on the last three they lie on top of each
+        other. Measure errors per label there, as the example of `rotated_swiss_rolls` does.
     labels : ndarray of shape (n_samples,) or None
-        Class or component of each point.
+        Class of each point; on the sets in pieces, the piece.
     image_shape : tuple of int or None
         ``X[i].reshape(image_shape)`` is the upright image of sample i.
     feature_names : tuple of str

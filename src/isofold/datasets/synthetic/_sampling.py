@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, TypeAlias
@@ -21,6 +21,10 @@ Sampling: TypeAlias = Literal["random", "grid"]
 
 MAX_HOLE_SHARE = 0.9
 """A larger hole leaves a frame too thin to sample: at least 19 % of the sheet must stay."""
+
+LARGEST = 1e6
+"""Sizes and noise lie between its inverse and itself: far beyond any use, and far from the range
+in which squares overflow or all points coincide."""
 
 _BYTES_PER_SAMPLE = 8 * 24
 """Points, true coordinates and a few temporaries of the same size, in float64."""
@@ -68,10 +72,10 @@ def request(
 ) -> Request:
     """Check what every generator takes."""
     n_samples = check_count(n_samples, name="n_samples", minimum=minimum)
-    if not _is_real(noise) or not 0 <= noise < np.inf:
+    if not _is_real(noise) or not 0 <= noise <= LARGEST:
         msg = (
-            f"noise={noise!r} is no standard deviation: it must be a finite number of at least 0. "
-            f"Pass noise=0.0 for points that lie exactly on the surface."
+            f"noise={noise!r} is no usable standard deviation: it must lie between 0 and "
+            f"{LARGEST:.0e}. Pass noise=0.0 for points that lie exactly on the surface."
         )
         raise InvalidInputError(msg)
     require_memory(
@@ -91,23 +95,29 @@ def request(
 
 
 def check_positive(value: float, *, name: str) -> float:
-    """Return a finite length or angle above zero."""
-    if not _is_real(value) or not 0 < value < np.inf:
-        msg = f"{name}={value!r} must be a finite number above 0."
+    """Return a length, an angle or a number of turns of sensible size."""
+    if not _is_real(value) or not 1 / LARGEST <= value <= LARGEST:
+        msg = (
+            f"{name}={value!r} must be a number from {1 / LARGEST:.0e} to {LARGEST:.0e}, so that "
+            f"coordinates neither overflow nor coincide."
+        )
         raise InvalidInputError(msg)
     return float(value)
 
 
-def check_hole(hole: tuple[float, float]) -> tuple[float, float]:
+def check_hole(hole: Iterable[float]) -> tuple[float, float]:
     """Return the hole's shares of the sheet's length and width."""
-    shares = tuple(hole) if isinstance(hole, (tuple, list)) else ()
-    if len(shares) != 2 or not all(_is_real(x) and 0 < x <= MAX_HOLE_SHARE for x in shares):
-        msg = (
-            f"hole={hole!r} must give two shares, of the sheet's length and of its width, each "
-            f"above 0 and at most {MAX_HOLE_SHARE}."
-        )
+    msg = (
+        f"hole={hole!r} must give two shares, of the sheet's length and of its width, each "
+        f"above 0 and at most {MAX_HOLE_SHARE}."
+    )
+    try:
+        along, across = hole
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(msg) from error
+    if not all(_is_real(share) and 0 < share <= MAX_HOLE_SHARE for share in (along, across)):
         raise InvalidInputError(msg)
-    return float(shares[0]), float(shares[1])
+    return float(along), float(across)
 
 
 def check_sampling(sampling: str, *, imbalance: float | None = None) -> bool:
@@ -154,8 +164,8 @@ def draw_sheet(
     width : float
         The other axis is [0, width].
     imbalance : float or None
-        Share of the points that go to the first half, exactly up to rounding; None for no
-        distinction between the halves.
+        Share of the points that go to the first half, exactly up to rounding, which must leave
+        points on both; None for no distinction between the halves.
     keep : callable, optional
         Tells which rows of an (n, 2) array belong to the sheet.
 
@@ -167,7 +177,7 @@ def draw_sheet(
     start, middle, stop = axis
     if imbalance is None:
         return _draw_rectangle(wanted.rng, wanted.n_samples, (start, stop), width, keep)
-    n_first = round(_check_imbalance(imbalance) * wanted.n_samples)
+    n_first = _n_first(imbalance, wanted.n_samples)
     first = _draw_rectangle(wanted.rng, n_first, (start, middle), width, keep)
     second = _draw_rectangle(wanted.rng, wanted.n_samples - n_first, (middle, stop), width, keep)
     # Mixed, so that the first rows are a fair sample of the whole.
@@ -194,8 +204,8 @@ def _draw_rectangle(
     return points
 
 
-def halves(length: float) -> tuple[float, float, float]:
-    """Return the ends of an axis that begins at 0, and its middle, as `draw_sheet` wants them."""
+def straight_axis(length: float) -> tuple[float, float, float]:
+    """Return start, middle and stop of an axis that begins at 0, for `draw_sheet`."""
     return 0.0, length / 2, length
 
 
@@ -217,14 +227,23 @@ def outside_hole(
     return np.any(from_center >= (hole[0] * length / 2, hole[1] * width / 2), axis=1)
 
 
-def _check_imbalance(imbalance: float) -> float:
+def _n_first(imbalance: float, n_samples: int) -> int:
+    """Return the number of points in the first half; neither half may go empty."""
     if not _is_real(imbalance) or not 0 < imbalance < 1:
         msg = (
             f"imbalance={imbalance!r} must lie strictly between 0 and 1: it is the share of the "
             f"points in the first half of the sheet. Pass None for equal density."
         )
         raise InvalidInputError(msg)
-    return float(imbalance)
+    n_first = round(imbalance * n_samples)
+    if not 0 < n_first < n_samples:
+        msg = (
+            f"imbalance={imbalance!r} puts {n_first} of {n_samples} points in the first half of "
+            f"the sheet, which leaves one half empty. Ask for more points, or pass a share "
+            f"nearer to one half."
+        )
+        raise InvalidInputError(msg)
+    return n_first
 
 
 def _is_real(value: object) -> bool:

@@ -7,6 +7,7 @@ slower than the length the further out the sheet is.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
@@ -25,9 +26,9 @@ from isofold.datasets.synthetic._sampling import (
     deal,
     draw_sheet,
     grid_nodes,
-    halves,
     outside_hole,
     request,
+    straight_axis,
 )
 
 _INNER_ANGLE = 1.5 * np.pi
@@ -93,7 +94,7 @@ def swiss_roll(
     width = check_positive(width, name="width")
     turns = check_positive(turns, name="turns")
     arc = archimedean(_INNER_ANGLE, _INNER_ANGLE + 2 * np.pi * turns)
-    axis = halves(arc.total) if uniform else arc.halves
+    axis = straight_axis(arc.total) if uniform else arc.axis
     sheet = draw_sheet(wanted, axis=axis, width=width, imbalance=imbalance)
     angle = arc.parameter(sheet[:, 0]) if uniform else sheet[:, 0]
     height = sheet[:, 1]
@@ -105,7 +106,7 @@ def holed_swiss_roll(
     n_samples: int = 700,
     *,
     width: float = 21.0,
-    hole: tuple[float, float] = (0.25, 0.45),
+    hole: Iterable[float] = (0.25, 0.45),
     sampling: Sampling = "random",
     imbalance: float | None = None,
     noise: float = 0.0,
@@ -123,7 +124,7 @@ def holed_swiss_roll(
         Number of points.
     width : float, default=21.0
         Extent of the straight axis.
-    hole : (float, float), default=(0.25, 0.45)
+    hole : pair of float, default=(0.25, 0.45)
         Shares of the sheet's length and width that the central hole takes, at most 0.9.
     sampling : {"random", "grid"}, default="random"
         Random points are spread evenly over the area. The grid is regular in the true
@@ -175,7 +176,7 @@ def holed_swiss_roll(
     else:
         truth = draw_sheet(
             wanted,
-            axis=halves(arc.total),
+            axis=straight_axis(arc.total),
             width=width,
             imbalance=imbalance,
             keep=keep,
@@ -221,7 +222,13 @@ def broken_swiss_roll(
     Raises
     ------
     InvalidInputError
-        If a parameter is out of range.
+        If a parameter is out of range, or `imbalance` leaves a piece without points.
+
+    Notes
+    -----
+    `truth` is isometric on each piece. The pieces lie in it as on the sheet before the cut; the
+    points do not tell how wide the cut was, so an embedding that puts the pieces elsewhere is as
+    good. Measure errors per label, as in the example of `rotated_swiss_rolls`.
     """
     wanted = request(n_samples, noise=noise, random_state=random_state, minimum=4)
     width = check_positive(width, name="width")
@@ -272,10 +279,33 @@ def rotated_swiss_rolls(
     InvalidInputError
         If a parameter is out of range.
 
+    Notes
+    -----
+    `truth` is isometric on each roll, in a frame of its own: both begin at zero, so that in
+    `truth` the rolls lie on top of each other. Measure errors per label.
+
     References
     ----------
     .. [1] Costa, "Maximum Variance Unfolding on Disjoint Manifolds", MSc thesis, Lisbon,
        Equations 4.2 to 4.4.
+
+    Examples
+    --------
+    A perfect unfolding puts the rolls side by side. Its error is large over all points and zero
+    on each roll:
+
+    >>> from isofold.datasets import rotated_swiss_rolls
+    >>> from isofold.quality import procrustes_error
+    >>> data = rotated_swiss_rolls(200, random_state=0)
+    >>> Y = data.truth.copy()
+    >>> Y[data.labels == 1] += (100.0, 0.0)
+    >>> round(procrustes_error(Y, data.truth), 1)
+    3.8
+    >>> for roll in (0, 1):
+    ...     rows = data.labels == roll
+    ...     print(round(procrustes_error(Y[rows], data.truth[rows]), 6))
+    0.0
+    0.0
     """
     wanted = request(n_samples, noise=noise, random_state=random_state, minimum=4)
     points, truth, roll = _pair(wanted, imbalance)
@@ -322,6 +352,12 @@ def parallel_swiss_rolls(
     ------
     InvalidInputError
         If a parameter is out of range.
+
+    Notes
+    -----
+    `truth` is isometric on each roll, in a frame of its own. The `distance` is not in it: both
+    rolls begin at zero and lie on top of each other. Measure errors per label, as in the example
+    of `rotated_swiss_rolls`.
     """
     wanted = request(n_samples, noise=noise, random_state=random_state, minimum=4)
     distance = check_positive(distance, name="distance")
@@ -333,7 +369,7 @@ def parallel_swiss_rolls(
 def _pair(wanted: Request, imbalance: float | None) -> tuple[FloatArray, FloatArray, IntArray]:
     """Draw two copies of Costa's roll (Equation 4.2): points, true coordinates, which roll."""
     arc = archimedean(_INNER_ANGLE, 3 * np.pi)
-    sheet = draw_sheet(wanted, axis=arc.halves, width=30.0, imbalance=imbalance)
+    sheet = draw_sheet(wanted, axis=arc.axis, width=30.0, imbalance=imbalance)
     roll = deal(wanted, 2)
     angle, height = sheet.T
     return _roll(angle, height), np.column_stack((arc.length(angle), height)), roll

@@ -7,6 +7,7 @@ of these surfaces are developable: the true coordinates are isometric to the sur
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
@@ -20,9 +21,9 @@ from isofold.datasets.synthetic._sampling import (
     check_hole,
     check_positive,
     draw_sheet,
-    halves,
     outside_hole,
     request,
+    straight_axis,
 )
 
 _S_LENGTH = 3 * np.pi
@@ -78,7 +79,7 @@ def s_curve(
     wanted = request(n_samples, noise=noise, random_state=random_state)
     truth = draw_sheet(
         wanted,
-        axis=halves(_S_LENGTH),
+        axis=straight_axis(_S_LENGTH),
         width=_S_WIDTH,
         imbalance=imbalance,
     )
@@ -111,12 +112,19 @@ def broken_s_curve(
     Returns
     -------
     Dataset
-        `truth` holds arc length (counted through the gaps) and h, `labels` the piece.
+        `truth` holds arc length (counted through the gaps) and h, `labels` the piece. Points
+        fall on the pieces by chance: a small sample may leave one empty.
 
     Raises
     ------
     InvalidInputError
         If a parameter is out of range.
+
+    Notes
+    -----
+    `truth` is isometric on each piece. The pieces lie in it as on the sheet before the cuts; an
+    embedding that puts them elsewhere is as good. Measure errors per label, as in the example of
+    `rotated_swiss_rolls`.
     """
     wanted = request(n_samples, noise=noise, random_state=random_state, minimum=8)
     lengths = _S_STRIPS[:, 1] - _S_STRIPS[:, 0]
@@ -124,7 +132,7 @@ def broken_s_curve(
     # The strips are put end to end, sampled as one sheet and moved back to their places.
     truth = draw_sheet(
         wanted,
-        axis=halves(ends[-1]),
+        axis=straight_axis(ends[-1]),
         width=_S_WIDTH,
         imbalance=imbalance,
     )
@@ -183,7 +191,7 @@ def v_shape(
 def dual_spiral(
     n_samples: int = 350,
     *,
-    hole: tuple[float, float] = (0.3, 0.5),
+    hole: Iterable[float] = (0.3, 0.5),
     imbalance: float | None = None,
     noise: float = 0.0,
     random_state: RandomState = None,
@@ -200,7 +208,7 @@ def dual_spiral(
     ----------
     n_samples : int, default=350
         Number of points.
-    hole : (float, float), default=(0.3, 0.5)
+    hole : pair of float, default=(0.3, 0.5)
         Shares of the sheet's length and width that the central hole takes, at most 0.9.
     imbalance : float or None, default=None
         Share of the points on the first spiral.
@@ -225,7 +233,7 @@ def dual_spiral(
     keep = partial(outside_hole, length=2 * half, width=_SPIRAL_WIDTH, hole=check_hole(hole))
     truth = draw_sheet(
         wanted,
-        axis=halves(2 * half),
+        axis=straight_axis(2 * half),
         width=_SPIRAL_WIDTH,
         imbalance=imbalance,
         keep=keep,
@@ -278,7 +286,7 @@ def arched_sheet(
     wanted = request(n_samples, noise=noise, random_state=random_state)
     truth = draw_sheet(
         wanted,
-        axis=halves(_ARCH_LENGTH),
+        axis=straight_axis(_ARCH_LENGTH),
         width=_ARCH_WIDTH,
         imbalance=imbalance,
     )

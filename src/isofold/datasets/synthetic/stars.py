@@ -6,7 +6,7 @@ import numpy as np
 
 from isofold._typing import FloatArray
 from isofold.datasets._dataset import Dataset
-from isofold.datasets.synthetic._sampling import RandomState, draw_sheet, halves, request
+from isofold.datasets.synthetic._sampling import RandomState, draw_sheet, request, straight_axis
 
 _ARM_LENGTH = 4.0
 _ARM_WIDTH = 1.0
@@ -51,7 +51,7 @@ def star(n_samples: int = 1000, *, noise: float = 0.0, random_state: RandomState
     # Four strips and the center, which is a strip of length 1 put last, end to end.
     sheet = draw_sheet(
         wanted,
-        axis=halves(4 * _ARM_LENGTH + _ARM_WIDTH),
+        axis=straight_axis(4 * _ARM_LENGTH + _ARM_WIDTH),
         width=_ARM_WIDTH,
         imbalance=None,
     )

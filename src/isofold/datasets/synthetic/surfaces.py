@@ -61,7 +61,8 @@ def half_globe(
     its layout. Chosen here: the half in front of the great circle through the poles, and the
     crossings of 10 meridians, 20° apart, with 10 parallels, 18° apart from 81° south to
     81° north, together with the 9 × 9 centers of their cells (10² + 9² = 181). The poles are
-    left out: there, one point has many longitudes.
+    left out: there, one point has many longitudes. The paper's second set, 30,000 points of the
+    Earth with their elevation, is not here: its source is not given.
 
     References
     ----------
