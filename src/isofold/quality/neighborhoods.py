@@ -15,6 +15,10 @@ from isofold.quality.distances import Comparison, DistanceRows, nearest
 from isofold.quality.score import RowSample
 
 
+INHERITED_STEPS = 3
+"""How many steps from neighbor to neighbor evidence of loss is passed on, halved each time."""
+
+
 @dataclass(frozen=True, eq=False)
 class Neighborhoods:
     """Every evaluated point with its k nearest in one of the two spaces.
@@ -71,7 +75,8 @@ def evidence_of_loss(comparison: Comparison, near: Neighborhoods) -> FloatArray:
 
     A true neighbor that the embedding puts farther away than the k-th embedded neighbor is lost;
     an embedded neighbor that was farther away than the k-th true one has intruded. Either ratio
-    grows with the displaced rank. Values up to 1 mean that the neighborhood is intact.
+    grows with the displaced rank. Pairs beyond the k-th suffer around the same places, so points
+    inherit a part of their neighbors' evidence.
 
     Parameters
     ----------
@@ -83,14 +88,17 @@ def evidence_of_loss(comparison: Comparison, near: Neighborhoods) -> FloatArray:
     Returns
     -------
     ndarray of shape (n_points,)
-        The larger of both ratios.
+        The larger of both ratios; a value up to 1 means that the neighborhood is intact.
     """
     k = near.indices.shape[1]
     everywhere = replace(comparison, sample=near.sample)
     shown = _measured(everywhere, nearest_points(everywhere, comparison.embedding, k))
     torn = _ratio(near.after.max(axis=1), shown.after[:, -1], otherwise=np.inf)
     invaded = _ratio(shown.before.max(axis=1), near.before[:, -1], otherwise=np.inf)
-    return np.maximum(torn, invaded)
+    evidence = np.maximum(torn, invaded)
+    for _ in range(INHERITED_STEPS):
+        evidence = np.maximum(evidence, 0.5 * evidence[near.indices].max(axis=1))
+    return evidence
 
 
 def nearest_points(comparison: Comparison, space: DistanceRows, k: int) -> IntArray:
