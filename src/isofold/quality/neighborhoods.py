@@ -14,7 +14,6 @@ from isofold.neighbors.protocol import drop_own
 from isofold.quality.distances import Comparison, DistanceRows, nearest
 from isofold.quality.score import RowSample
 
-
 INHERITED_STEPS = 3
 """How many steps from neighbor to neighbor evidence of loss is passed on, halved each time."""
 
