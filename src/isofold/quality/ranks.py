@@ -19,7 +19,7 @@ import numpy as np
 
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_n_neighbors
+from isofold._validation import check_count, check_n_neighbors
 from isofold.quality.distances import Comparison, compare, nearest
 from isofold.quality.score import RowSample, Score, mean_score
 
@@ -182,14 +182,15 @@ def mean_relative_rank_error(
 
 def check_half_neighbors(n_neighbors: Any, n_points: int) -> int:
     """Return k if the normalization of trustworthiness is defined for it, that is k < n/2."""
-    k = check_n_neighbors(n_neighbors, n_points)
-    if 2 * k >= n_points:
-        if n_points < 3:
-            msg = f"{n_points} points have no neighborhoods to compare. Pass at least 3."
-            raise InvalidInputError(msg)
+    k = check_count(n_neighbors, name="n_neighbors")
+    most = (n_points - 1) // 2
+    if most == 0:
+        msg = f"{n_points} points have no neighborhoods to compare. Pass at least 3."
+        raise InvalidInputError(msg)
+    if k > most:
         msg = (
             f"n_neighbors={k} is not below half of the {n_points} points, where trustworthiness "
-            f"and continuity lose their meaning. Pass n_neighbors <= {(n_points - 1) // 2}."
+            f"and continuity lose their meaning. Pass n_neighbors <= {most}."
         )
         raise InvalidInputError(msg)
     return k
