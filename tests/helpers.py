@@ -39,11 +39,12 @@ def assert_embedder_contract(embedder, X, *, atol, reproduces_training=True):
     `atol` is the rounding allowed between two ways to the same image of a point. A method whose
     map cannot return the training points says so by ``reproduces_training=False``.
     """
-    X = np.asarray(X)
+    X = np.array(X)
     original = X.copy()
     fitted = clone(embedder).fit(X)
     embedding = fitted.embedding_
     np.testing.assert_array_equal(X, original, err_msg="fit changed its input")
+    assert not np.may_share_memory(embedding, X), "embedding_ is a view of the input"
     assert embedding.shape == (len(X), fitted.get_feature_names_out().size)
     assert np.isfinite(embedding).all()
     assert embedding.dtype == X.dtype
@@ -53,15 +54,31 @@ def assert_embedder_contract(embedder, X, *, atol, reproduces_training=True):
     assert np.isfinite(fitted.distortion_).all()
     assert (fitted.distortion_ >= 0).all()
 
-    # Same seed, same bytes: by another fit, by fit_transform and through a pickle.
+    # Same seed, same bytes: by another fit, by fit_transform and through a pickle, also where
+    # the input may not be written to.
+    X.flags.writeable = False
     np.testing.assert_array_equal(clone(embedder).fit_transform(X), embedding)
     np.testing.assert_array_equal(
         pickle.loads(pickle.dumps(fitted)).transform(X[:5]),  # noqa: S301 - our own bytes
         fitted.transform(X[:5]),
     )
 
+    if "n_jobs" in embedder.get_params():
+        for n_jobs in (1, 2):
+            again = clone(embedder).set_params(n_jobs=n_jobs).fit_transform(X)
+            np.testing.assert_array_equal(again, embedding, err_msg=f"n_jobs={n_jobs} matters")
+
+    before = pickle.dumps(fitted)
     together = fitted.transform(X)
+    np.testing.assert_array_equal(X, original, err_msg="transform changed its input")
+    assert pickle.dumps(fitted) == before, "transform changed the fitted state"
+    for dtype in (np.float32, np.float64):
+        assert fitted.transform(X[:5].astype(dtype)).dtype == dtype
     one_by_one = np.vstack([fitted.transform(X[i : i + 1]) for i in range(len(X))])
-    np.testing.assert_allclose(one_by_one, together, atol=atol, err_msg="transform mixes rows")
+    np.testing.assert_allclose(
+        one_by_one, together, rtol=0, atol=atol, err_msg="transform mixes rows"
+    )
     if reproduces_training:
-        np.testing.assert_allclose(together, embedding, atol=atol, err_msg="transform(train)")
+        np.testing.assert_allclose(
+            together, embedding, rtol=0, atol=atol, err_msg="transform(train)"
+        )

@@ -72,6 +72,19 @@ def test_missing_package_is_named_with_its_extra():
         require("no_such_package", extra="circus", purpose="Juggling")
 
 
+@pytest.mark.parametrize(
+    "code", ["import no_such_helper", "raise ImportError('libbroken.so: cannot open')"]
+)
+def test_broken_package_is_not_called_absent(tmp_path, monkeypatch, code):
+    (tmp_path / "broken_package.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(
+        MissingDependencyError, match=r"installed but cannot be imported: .*\."
+    ) as e:
+        require("broken_package", extra="circus", purpose="Juggling")
+    assert "not installed" not in str(e.value)
+
+
 def test_large_sums_are_not_mistaken_for_bad_entries():
     # The sum overflows although every entry is finite.
     check_finite(np.full((10, 10), 1e308), name="X")

@@ -6,14 +6,23 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isofold._errors import EmbeddingError, InvalidInputError
 from isofold._typing import FloatArray
-from isofold._validation import check_finite, check_points, refuse_sparse
+from isofold._validation import (
+    check_distances,
+    check_finite,
+    check_graph,
+    check_points,
+    read_points,
+    refuse_no_distances,
+    refuse_no_features,
+)
 
 __all__ = ["BaseEmbedder"]
 
@@ -30,7 +39,8 @@ class BaseEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     ``_fit_embedding(X)``
         Returns the embedding, one row a sample, and sets the fitted attributes below. `X` is a
-        finite float32 or float64 array that may be read-only: it must not be written to.
+        finite float32 or float64 array that may be read-only: it must not be written to. With
+        precomputed distances it may also be a sparse ``csr_array``, see below.
     ``_transform(X)``
         Maps new points, *each row by itself*: what row i becomes may not depend on the other
         rows of the call. On the training points it should return `embedding_`; a method whose
@@ -44,7 +54,8 @@ class BaseEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     If a subclass has a parameter `metric` and it is ``"precomputed"``, then `X` is a square
     matrix of distances in `fit`, and distances from new points to the training points in
-    `transform`.
+    `transform`. Either may be sparse: a graph of lengths, in which what is not stored is
+    unknown, and a stored zero says that two samples are at the same place.
 
     Attributes
     ----------
@@ -76,7 +87,8 @@ class BaseEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The points, or their distances (n_samples × n_samples) if ``metric="precomputed"``.
+            The points, or their distances (n_samples × n_samples) if ``metric="precomputed"``:
+            a dense matrix of all, or a sparse one of those that are known.
         y : None
             Ignored; there for scikit-learn's pipelines.
 
@@ -86,12 +98,6 @@ class BaseEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             The fitted embedder.
         """
         X = self._validate(X, reset=True)
-        if len(X) < self._min_samples:
-            msg = (
-                f"X has {len(X)} sample(s), but {type(self).__name__} needs at least "
-                f"{self._min_samples}: distances exist only between points. Pass more samples."
-            )
-            raise InvalidInputError(msg)
         self.embedding_ = self._checked("_fit_embedding", self._fit_embedding(X), X)
         return self
 
@@ -158,6 +164,7 @@ class BaseEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = tags.input_tags.positive_only = self._precomputed
+        tags.input_tags.sparse = self._precomputed
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -167,64 +174,70 @@ class BaseEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     @property
     def _precomputed(self) -> bool:
-        return bool(getattr(self, "metric", None) == "precomputed")
+        metric = getattr(self, "metric", None)
+        return isinstance(metric, str) and metric == "precomputed"
 
-    def _validate(self, X: Any, *, reset: bool) -> FloatArray:
-        """Return finite points; their shape, type and names are checked by scikit-learn."""
-        refuse_sparse(X, name="X")
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        """Return what the subclass may rely on: finite points, distances or a graph."""
         try:
-            points: FloatArray = check_array(
-                X,
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=False,
-                estimator=self,
-                input_name="X",
-            )
-            check_finite(points, name="X")
-            # Names live on the original; its values were checked in the lines above.
+            if self._precomputed and sp.issparse(X):
+                points: Any = check_graph(X, square=reset).tocsr()
+            else:
+                points = self._read_dense(X, square=reset)
+            self._refuse_few(points.shape[0], self._min_samples if reset else 1)
+            # Last, since a refused refit must leave n_features_in_ and the names alone. The names
+            # live on the original; its values were checked in the lines above.
             validate_data(self, X, reset=reset, skip_check_array=True)
         except InvalidInputError:
             raise
         except ValueError as error:
             raise InvalidInputError(str(error)) from error
-        if self._precomputed:
-            self._check_distances(points, square=reset)
         return points
 
-    def _check_distances(self, X: FloatArray, *, square: bool) -> None:
-        if square and X.shape[0] != X.shape[1]:
+    def _read_dense(self, X: Any, *, square: bool) -> FloatArray:
+        points = read_points(X, name="X")
+        refuse_no_features(points, name="X")
+        if not self._precomputed:
+            check_finite(points, name="X")
+        elif square:
+            check_distances(points)
+        else:
+            refuse_no_distances(points, name="X")
+        return points
+
+    def _refuse_few(self, n_samples: int, least: int) -> None:
+        if n_samples < least:
             msg = (
-                f"metric='precomputed' needs a square matrix of distances, but X has shape "
-                f"{X.shape}. Pass all distances between the samples, or another metric."
-            )
-            raise InvalidInputError(msg)
-        if X.min() < 0:
-            msg = (
-                f"Negative values in data passed as distances (metric='precomputed'), down to "
-                f"{X.min():.3g}. Pass distances, not similarities."
+                f"X has {n_samples} sample(s), but {type(self).__name__} needs at least "
+                f"{least}: distances exist only between points. Pass more samples."
             )
             raise InvalidInputError(msg)
 
-    def _checked(
-        self, source: str, result: Any, X: FloatArray, *, width: int | None = None
-    ) -> FloatArray:
+    def _checked(self, source: str, result: Any, X: Any, *, width: int | None = None) -> FloatArray:
         """Return what a subclass computed for the rows of `X`, or refuse it."""
+        n_samples = X.shape[0]
         array = np.asarray(result)
-        is_table = array.ndim == 2 and len(array) == len(X) and array.shape[1] > 0
-        if not is_table or width not in (None, array.shape[1]):
+        is_table = array.ndim == 2 and len(array) == n_samples and array.shape[1] > 0
+        if not is_table or width not in (None, array.shape[1]) or array.dtype.kind not in "fiub":
             msg = (
-                f"{type(self).__name__}.{source} returned an array of shape {array.shape} for "
-                f"{len(X)} samples, where ({len(X)}, {width or 'n_components'}) was expected. "
-                f"This is an error of the method, not of the data: please report it."
+                f"{type(self).__name__}.{source} returned an array of shape {array.shape} and "
+                f"dtype {array.dtype} for {n_samples} samples, where real numbers of shape "
+                f"({n_samples}, {width or 'n_components'}) were expected. This is an error of the "
+                f"method, not of the data: please report it."
             )
             raise EmbeddingError(msg)
+        # A float64 result may leave the range of float32: cast first, then look.
+        with np.errstate(over="ignore"):
+            array = array.astype(X.dtype, copy=False)
         bad_rows = np.flatnonzero(~np.isfinite(array).all(axis=1))
         if len(bad_rows):
             msg = (
                 f"{type(self).__name__}.{source} returned NaN or infinite coordinates for "
-                f"{len(bad_rows)} of {len(X)} samples, the first in row {bad_rows[0]}. The "
+                f"{len(bad_rows)} of {n_samples} samples, the first in row {bad_rows[0]}. The "
                 f"numbers may be too large or too small: scale X to unit variance and try again. "
                 f"If that does not help, please report it."
             )
             raise EmbeddingError(msg)
-        return array.astype(X.dtype, copy=False)
+        # The result is ours: the caller may write to X without changing the embedding.
+        given = X if isinstance(X, np.ndarray) else X.data
+        return array.copy() if np.may_share_memory(array, given) else array

@@ -24,12 +24,26 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     -------
     module
         The imported module.
+
+    Raises
+    ------
+    MissingDependencyError
+        If the module is absent, or present but broken; the message says which.
     """
     try:
         return import_module(module)
     except ImportError as error:
-        msg = (
-            f"{purpose} needs the package that provides {module!r}, which is not installed. "
-            f'Install it with: pip install "isofold[{extra}]"'
-        )
+        install = f'pip install "isofold[{extra}]"'
+        # A module that is there may fail to import another one: that is not being absent.
+        absent = isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]
+        if absent:
+            msg = (
+                f"{purpose} needs the package that provides {module!r}, which is not installed. "
+                f"Install it with: {install}"
+            )
+        else:
+            msg = (
+                f"{purpose} needs {module!r}, which is installed but cannot be imported: {error}. "
+                f"Repair it, for example with: {install} --force-reinstall"
+            )
         raise MissingDependencyError(msg) from error

@@ -10,10 +10,22 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
 from isofold._errors import InvalidInputError
+from isofold._memory import block_rows
 from isofold._typing import FloatArray
 
 LARGEST_UNIT = 1e70
 """Beyond it (or below its inverse) products of two squared distances leave the range."""
+
+SYMMETRY_ULPS = 64.0
+"""Allowed asymmetry in units of eps·max|A|·√n: rounding in sums of n terms, with room."""
+
+FEWEST_TERMS = 64
+"""Entries of a small matrix are sums as well, over features: at least so many terms count."""
+
+POINT_ADVICE = (
+    "Distances to such a point are undefined. Drop the rows or fill the gaps, for example with "
+    "sklearn.impute.SimpleImputer."
+)
 
 
 def check_points(X: Any, *, name: str = "X", min_samples: int = 2) -> FloatArray:
@@ -41,28 +53,8 @@ def check_points(X: Any, *, name: str = "X", min_samples: int = 2) -> FloatArray
     InvalidInputError
         If the input is sparse, not numeric, not two-dimensional, empty or not finite.
     """
-    refuse_sparse(X, name=name)
-    try:
-        array = check_array(
-            X,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            ensure_min_samples=0,
-            ensure_min_features=0,
-            input_name=name,
-        )
-    except (TypeError, ValueError) as error:
-        msg = (
-            f"{name} cannot be read as a table of numbers with one row a point: {error} "
-            f"Encode text and categories as numbers first."
-        )
-        raise InvalidInputError(msg) from error
-    if array.shape[1] == 0:
-        msg = (
-            f"{name} has shape {array.shape}: 0 feature(s), so every point is the same. "
-            f"Pass at least one column."
-        )
-        raise InvalidInputError(msg)
+    array = _as_table(X, name=name)
+    refuse_no_features(array, name=name)
     if array.shape[0] < min_samples:
         msg = (
             f"{name} has {array.shape[0]} row(s), but at least {min_samples} are needed here: "
@@ -84,7 +76,44 @@ def refuse_sparse(X: Any, *, name: str) -> None:
         raise InvalidInputError(msg)
 
 
-def check_finite(array: FloatArray, *, name: str) -> None:
+def read_points(X: Any, *, name: str) -> FloatArray:
+    """Return a table of float32 or float64 as scikit-learn reads it, with its own errors."""
+    refuse_sparse(X, name=name)
+    points: FloatArray = check_array(
+        X,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+        input_name=name,
+    )
+    return points
+
+
+def _as_table(X: Any, *, name: str) -> FloatArray:
+    try:
+        return read_points(X, name=name)
+    except InvalidInputError:
+        raise
+    except (TypeError, ValueError) as error:
+        msg = (
+            f"{name} cannot be read as a table of numbers with one row a point: {error} "
+            f"Encode text and categories as numbers first."
+        )
+        raise InvalidInputError(msg) from error
+
+
+def refuse_no_features(array: FloatArray, *, name: str) -> None:
+    """Raise an error if a table has no columns."""
+    if array.shape[1] == 0:
+        msg = (
+            f"{name} has 0 feature(s) (shape={array.shape}) while a minimum of 1 is required. "
+            f"Without features every point is the same. Pass at least one column."
+        )
+        raise InvalidInputError(msg)
+
+
+def check_finite(array: FloatArray, *, name: str, advice: str = POINT_ADVICE) -> None:
     """Raise an error that names the first NaN or infinite entry, if there is one."""
     # The sum is NaN or infinite whenever an entry is: one pass without a temporary.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -98,10 +127,155 @@ def check_finite(array: FloatArray, *, name: str) -> None:
     n_inf = int(bad.sum()) - n_nan
     msg = (
         f"{name} contains {n_nan} NaN and {n_inf} infinite value(s), the first at index {first}. "
-        f"Distances to such a point are undefined. Drop the rows or fill the gaps, for example "
-        f"with sklearn.impute.SimpleImputer."
+        f"{advice}"
     )
     raise InvalidInputError(msg)
+
+
+def check_square(shape: tuple[int, ...], *, name: str) -> int:
+    """Return the side of a square matrix that has at least one row."""
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        msg = (
+            f"{name} has shape {shape}, but it must be square and not empty: one row and one "
+            f"column a sample."
+        )
+        raise InvalidInputError(msg)
+    return shape[0]
+
+
+def symmetry_tolerance(n: int, largest: float, *, eps: float) -> float:
+    """Return by how much entries of a matrix of side n may differ from their mirror images."""
+    terms = max(n, FEWEST_TERMS)
+    return SYMMETRY_ULPS * eps * largest * float(terms**0.5)
+
+
+def check_symmetric(A: FloatArray, *, name: str) -> None:
+    """Raise an error if an entry of a finite matrix is not its mirror image up to rounding."""
+    n = check_square(A.shape, name=name)
+    largest = max(float(A.max()), -float(A.min()))
+    tolerance = symmetry_tolerance(n, largest, eps=float(np.finfo(A.dtype).eps))
+    step = block_rows(2 * A.itemsize * n, n)
+    for start in range(0, n, step):
+        block = slice(start, start + step)
+        with np.errstate(over="ignore"):
+            difference = np.abs(A[block] - A[:, block].T)
+        worst = int(difference.argmax())
+        if difference.flat[worst] > tolerance:
+            row, column = divmod(worst, n)
+            row += start
+            msg = (
+                f"{name} is not symmetric: entry ({row}, {column}) is {A[row, column]:.6g} but "
+                f"({column}, {row}) is {A[column, row]:.6g}. Pass ({name} + {name}.T) / 2 if both "
+                f"measure the same thing."
+            )
+            raise InvalidInputError(msg)
+
+
+def check_distances(D: Any, *, name: str = "X") -> FloatArray:
+    """Return a dense distance matrix after checking that it can be one.
+
+    Parameters
+    ----------
+    D : array-like of shape (n_samples, n_samples)
+        Distances, squared or not. The triangle inequality is not required.
+    name : str, default="X"
+        What the error messages call it.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_samples)
+        The same distances.
+
+    Raises
+    ------
+    InvalidInputError
+        If the matrix is not square, symmetric, nonnegative, finite or has a nonzero
+        diagonal.
+    """
+    if sp.issparse(D):
+        msg = (
+            f"{name} is a sparse matrix, but all distances are needed here, and what is not stored "
+            f"is unknown rather than zero. Pass a dense matrix of all distances."
+        )
+        raise InvalidInputError(msg)
+    distances = _as_table(D, name=name)
+    refuse_no_distances(distances, name=name)
+    if distances.shape[0] != distances.shape[1] or distances.size == 0:
+        msg = (
+            f"{name} has shape {distances.shape}, but precomputed distances hold one row and "
+            f'one column a sample. Pass a square matrix, or use metric="euclidean" for points.'
+        )
+        raise InvalidInputError(msg)
+    diagonal = float(distances.diagonal().max())
+    if diagonal > 0:
+        msg = (
+            f"{name} has {diagonal:.3g} on its diagonal, but a sample's distance to itself is 0. "
+            f"Similarities are not distances; convert them first."
+        )
+        raise InvalidInputError(msg)
+    check_symmetric(distances, name=name)
+    return distances
+
+
+def refuse_no_distances(distances: FloatArray, *, name: str) -> None:
+    """Raise an error if an entry is negative, NaN or infinite."""
+    check_finite(
+        distances,
+        name=name,
+        advice=(
+            "Every distance must be known. If some are not, pass a sparse matrix that stores only "
+            "the known ones: a graph of lengths."
+        ),
+    )
+    smallest = float(distances.min(initial=0.0))
+    if smallest < 0:
+        msg = (
+            f"Negative values in data passed as distances: {name} contains "
+            f"{int((distances < 0).sum())} negative entries, down to {smallest:.3g}. Similarities "
+            f"are not distances; convert them first."
+        )
+        raise InvalidInputError(msg)
+
+
+def check_graph(W: Any, *, name: str = "X", square: bool = True) -> sp.coo_array:
+    """Return a sparse matrix of lengths, its stored entries checked.
+
+    Stored zeros are kept: they say that two samples are at the same place. What is not stored
+    is no edge.
+
+    Parameters
+    ----------
+    W : sparse matrix or array of shape (n_samples, n_samples)
+        Lengths of a graph's edges, in one direction or both.
+    name : str, default="X"
+        What the error messages call it.
+    square : bool, default=True
+        Whether rows and columns must be the same samples.
+
+    Returns
+    -------
+    coo_array of shape (n_samples, n_samples)
+        The same entries as float32 or float64.
+
+    Raises
+    ------
+    InvalidInputError
+        If the shape is wrong, or an entry is not real, negative or not finite.
+    """
+    if W.ndim != 2 or 0 in W.shape or (square and W.shape[0] != W.shape[1]):
+        msg = (
+            f"{name} has shape {W.shape}, but a graph of lengths has one row and one column a "
+            f"sample. Pass a square matrix."
+        )
+        raise InvalidInputError(msg)
+    graph = sp.coo_array(W)
+    if graph.dtype.kind not in "fiub":
+        msg = f"{name} holds {graph.dtype} entries, but lengths are real numbers."
+        raise InvalidInputError(msg)
+    if graph.dtype not in (np.float32, np.float64):
+        graph = graph.astype(np.float64)
+    refuse_no_distances(graph.data, name=f"{name} (its stored entries)")
+    return graph
 
 
 def check_units(array: FloatArray, *, name: str) -> None:

@@ -9,91 +9,25 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.spatial.distance import cdist, pdist, squareform
-from scipy.stats import ortho_group
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsRegressor, kneighbors_graph
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from sklearn.utils.validation import check_random_state
 
+from embedders import DistanceEmbedder, InvertibleEmbedder, LinearEmbedder, ResultEmbedder, points
 from helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
 from isofold._base import BaseEmbedder
 from isofold._errors import EmbeddingError, InvalidInputError
-from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
+from isofold.linalg import principal_coordinates
 
 # One product of at most ten terms of size about one, in float64.
 ATOL = 1e-12
-
-
-class LinearEmbedder(BaseEmbedder):
-    """Principal axes, turned at random so that the seed has something to do."""
-
-    def __init__(self, *, n_components=2, random_state=None):
-        self.n_components = n_components
-        self.random_state = random_state
-
-    def _fit_embedding(self, X):
-        if self.n_components > X.shape[1]:
-            msg = f"n_components={self.n_components} exceeds n_features={X.shape[1]}."
-            raise InvalidInputError(msg)
-        result = principal_coordinates(X, self.n_components)
-        rng = check_random_state(self.random_state)
-        turn = ortho_group.rvs(self.n_components, random_state=rng) if self.n_components > 1 else 1
-        self.mean_ = result.mean
-        self.axes_ = np.dot(result.axes, turn)
-        embedding = (X - self.mean_) @ self.axes_
-        self.graph_ = kneighbors_graph(X, 1, mode="distance")
-        self.distortion_ = np.linalg.norm(X - self.mean_ - embedding @ self.axes_.T, axis=1)
-        return embedding
-
-    def _transform(self, X):
-        return (X - self.mean_) @ self.axes_
-
-
-class InvertibleEmbedder(LinearEmbedder):
-    def _inverse_transform(self, Y):
-        return Y @ self.axes_.T + self.mean_
-
-
-class DistanceEmbedder(BaseEmbedder):
-    """Classical scaling of distances; new points take the place of the nearest sample."""
-
-    def __init__(self, *, metric="euclidean"):
-        self.metric = metric
-
-    def _fit_embedding(self, X):
-        distances = X if self.metric == "precomputed" else squareform(pdist(X))
-        self.training_ = X
-        self.graph_ = distances
-        self.distortion_ = np.zeros(len(X))
-        return coordinates_from_gram(gram_from_distances(distances**2), 1).coordinates
-
-    def _transform(self, X):
-        distances = X if self.metric == "precomputed" else cdist(X, self.training_)
-        return self.embedding_[distances.argmin(axis=1)]
-
-
-class ResultEmbedder(BaseEmbedder):
-    """Returns what it is told, to show what the base class refuses."""
-
-    def __init__(self, *, fitted=None, transformed=None):
-        self.fitted = fitted
-        self.transformed = transformed
-
-    def _fit_embedding(self, X):
-        return self.fitted
-
-    def _transform(self, X):
-        return self.transformed
-
-
-def points(n=30, d=4, seed=0, dtype=np.float64):
-    return np.random.RandomState(seed).normal(size=(n, d)).astype(dtype)
+# The same in float32: a hundred eps.
+SINGLE_ATOL = 100 * np.finfo(np.float32).eps
 
 
 @parametrize_with_checks(
@@ -113,7 +47,7 @@ def test_scikit_learn_checks(estimator, check, monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("embedder", [LinearEmbedder(random_state=0), DistanceEmbedder()])
 def test_contract(embedder, dtype):
-    atol = ATOL if dtype is np.float64 else 1e-5
+    atol = ATOL if dtype is np.float64 else SINGLE_ATOL
     assert_embedder_contract(embedder, points(dtype=dtype), atol=atol)
 
 
@@ -129,10 +63,33 @@ class MixingEmbedder(LinearEmbedder):
         return (X - X.mean(axis=0)) @ self.axes_
 
 
+class LearningEmbedder(LinearEmbedder):
+    def _transform(self, X):
+        self.last_ = X
+        return super()._transform(X)
+
+
+class OverwritingEmbedder(LinearEmbedder):
+    def _transform(self, X):
+        X -= self.mean_
+        return X @ self.axes_
+
+
+class ThreadedEmbedder(LinearEmbedder):
+    def __init__(self, *, n_components=2, random_state=None, n_jobs=None):
+        super().__init__(n_components=n_components, random_state=random_state)
+        self.n_jobs = n_jobs
+
+    def _fit_embedding(self, X):
+        return super()._fit_embedding(X) + (self.n_jobs == 2)
+
+
 @pytest.mark.parametrize(
     ("embedder", "words"),
     [
         (ForgetfulEmbedder(random_state=0), "graph_"),
+        (LearningEmbedder(random_state=0), "fitted state"),
+        (ThreadedEmbedder(random_state=0), "n_jobs=2 matters"),
         (MixingEmbedder(random_state=0), "mixes rows"),
         (LinearEmbedder(random_state=None), "not equal"),
     ],
@@ -142,15 +99,22 @@ def test_contract_helper_catches_a_breach(embedder, words):
         assert_embedder_contract(embedder, points(), atol=ATOL)
 
 
+def test_contract_helper_catches_writing_to_the_input():
+    with pytest.raises(ValueError, match="read-only"):
+        assert_embedder_contract(OverwritingEmbedder(random_state=0), points(), atol=ATOL)
+
+
 @given(st.integers(0, 2**16), st.integers(1, 12))
 def test_transform_is_row_wise(seed, n_new):
     fitted = LinearEmbedder(random_state=0).fit(points())
     new = points(n_new, seed=seed)
     order = np.random.RandomState(seed).permutation(n_new)
     together = fitted.transform(new)
-    np.testing.assert_allclose(fitted.transform(new[order]), together[order], atol=ATOL)
+    np.testing.assert_allclose(fitted.transform(new[order]), together[order], rtol=0, atol=ATOL)
     for i in range(n_new):
-        np.testing.assert_allclose(fitted.transform(new[i : i + 1])[0], together[i], atol=ATOL)
+        np.testing.assert_allclose(
+            fitted.transform(new[i : i + 1])[0], together[i], rtol=0, atol=ATOL
+        )
 
 
 def test_fit_transform_is_the_embedding_and_transform_reproduces_it():
@@ -158,7 +122,7 @@ def test_fit_transform_is_the_embedding_and_transform_reproduces_it():
     embedder = LinearEmbedder(random_state=3)
     embedding = embedder.fit_transform(X)
     assert embedding is embedder.embedding_
-    np.testing.assert_allclose(embedder.transform(X), embedding, atol=ATOL)
+    np.testing.assert_allclose(embedder.transform(X), embedding, rtol=0, atol=ATOL)
     assert_equal_up_to_rigid_motion(embedding, principal_coordinates(X, 2).coordinates, atol=ATOL)
 
 
@@ -177,7 +141,9 @@ def test_data_frames_in_and_out():
     assert list(result.columns) == ["linearembedder0", "linearembedder1"]
     assert list(embedder.feature_names_in_) == ["height", "width", "depth"]
     pd.testing.assert_index_equal(embedder.transform(frame).index, frame.index)
-    np.testing.assert_allclose(embedder.transform(frame).to_numpy(), result.to_numpy(), atol=ATOL)
+    np.testing.assert_allclose(
+        embedder.transform(frame).to_numpy(), result.to_numpy(), rtol=0, atol=ATOL
+    )
 
 
 def test_polars_frames_in_and_out():
@@ -215,7 +181,7 @@ def test_pipeline_grid_search_clone_and_pickle():
     X = points()
     pipeline = make_pipeline(StandardScaler(), LinearEmbedder(random_state=0))
     embedding = pipeline.fit_transform(X)
-    np.testing.assert_allclose(pipeline.transform(X), embedding, atol=ATOL)
+    np.testing.assert_allclose(pipeline.transform(X), embedding, rtol=0, atol=ATOL)
     restored = pickle.loads(pickle.dumps(pipeline))  # noqa: S301 - our own bytes
     np.testing.assert_array_equal(restored.transform(X), pipeline.transform(X))
     fresh = clone(pipeline[-1])
@@ -234,26 +200,59 @@ def test_inverse_transform_exists_only_with_an_inverse():
     assert not hasattr(LinearEmbedder(), "inverse_transform")
     embedder = InvertibleEmbedder(n_components=3, random_state=0)
     embedding = embedder.fit_transform(X)
-    np.testing.assert_allclose(embedder.inverse_transform(embedding), X, atol=ATOL)
+    np.testing.assert_allclose(embedder.inverse_transform(embedding), X, rtol=0, atol=ATOL)
     with pytest.raises(InvalidInputError, match=r"2 columns.*embedding has 3"):
         embedder.inverse_transform(embedding[:, :2])
     with pytest.raises(InvalidInputError, match="NaN"):
         embedder.inverse_transform(np.full((1, 3), np.nan))
 
 
-def test_precomputed_distances():
-    X = points(20, d=1)
-    distances = squareform(pdist(X))
-    direct = DistanceEmbedder().fit(X)
-    precomputed = DistanceEmbedder(metric="precomputed").fit(distances)
-    assert get_tags(precomputed).input_tags.pairwise
-    assert not get_tags(direct).input_tags.pairwise
-    np.testing.assert_array_equal(precomputed.embedding_, direct.embedding_)
-    np.testing.assert_array_equal(precomputed.transform(distances[:4]), direct.transform(X[:4]))
-    with pytest.raises(InvalidInputError, match="square"):
-        precomputed.fit(distances[:5])
-    with pytest.raises(InvalidInputError, match="not similarities"):
-        precomputed.fit(-distances)
+@pytest.mark.parametrize("embedder", [LinearEmbedder(random_state=0), DistanceEmbedder()])
+@pytest.mark.parametrize("case", ["constant columns", "duplicated rows", "one place"])
+def test_contract_on_degenerate_points(embedder, case):
+    X = points()
+    if case == "constant columns":
+        X[:, 1:] = 3.0
+    elif case == "duplicated rows":
+        X[10:] = np.tile(X[:10], (2, 1))
+    else:
+        X[:] = X[0]
+    assert_embedder_contract(embedder, X, atol=ATOL)
+
+
+def test_a_metric_that_is_no_word_is_not_precomputed():
+    embedder = ResultEmbedder(fitted=np.zeros((3, 1)))
+    embedder.metric = np.array(["precomputed", "precomputed"])
+    assert embedder.fit(points(3)).embedding_.shape == (3, 1)
+
+
+def test_a_refused_refit_leaves_the_fitted_state():
+    embedder = LinearEmbedder(random_state=0).fit(points(d=4))
+    with pytest.raises(InvalidInputError, match="1 sample"):
+        embedder.fit(points(1, 3))
+    assert embedder.n_features_in_ == 4
+    assert embedder.transform(points(d=4)).shape == (30, 2)
+
+
+def test_the_embedding_is_not_a_view_of_the_input():
+    class Copying(ResultEmbedder):
+        def _fit_embedding(self, X):
+            return X[:, :2]
+
+        def _transform(self, X):
+            return X[:, :2]
+
+    X = points()
+    embedder = Copying().fit(X)
+    placed = embedder.transform(X)
+    kept = embedder.embedding_.copy()
+    X += 1.0
+    np.testing.assert_array_equal(embedder.embedding_, kept)
+    np.testing.assert_array_equal(placed, kept)
+
+
+def test_tags_say_that_the_dtype_is_kept():
+    assert get_tags(LinearEmbedder()).transformer_tags.preserves_dtype == ["float64", "float32"]
 
 
 @pytest.mark.parametrize(
@@ -308,10 +307,12 @@ def test_not_fitted_says_so():
     ("result", "words"),
     [
         (np.array([[0.0], [np.nan], [np.inf]]), "2 of 3 samples, the first in row 1"),
-        (np.zeros((2, 1)), r"shape \(2, 1\) for 3 samples"),
+        (np.zeros((2, 1)), r"shape \(2, 1\) and dtype float64 for 3 samples"),
         (np.zeros((3, 0)), r"shape \(3, 0\)"),
         (np.zeros(3), r"shape \(3,\)"),
         (0.0, r"shape \(\)"),
+        (np.zeros((3, 1)) * 1j, "dtype complex128"),
+        (np.array([["a"], ["b"], ["c"]]), "dtype <U1"),
     ],
 )
 def test_what_is_no_embedding_is_refused(result, words):
@@ -322,9 +323,26 @@ def test_what_is_no_embedding_is_refused(result, words):
         embedder.transform(points(3))
 
 
+def test_coordinates_that_float32_cannot_hold_are_refused():
+    embedder = ResultEmbedder(fitted=np.full((3, 1), 1e300))
+    assert embedder.fit(points(3)).embedding_[0, 0] == 1e300
+    with pytest.raises(EmbeddingError, match="infinite coordinates for 3 of 3"):
+        embedder.fit(points(3, dtype=np.float32))
+
+
+def test_inverse_transform_into_other_dimensions_is_refused():
+    class Narrow(LinearEmbedder):
+        def _inverse_transform(self, Y):
+            return Y
+
+    embedder = Narrow(random_state=0).fit(points(d=4))
+    with pytest.raises(EmbeddingError, match=r"_inverse_transform.*\(30, 4\) were expected"):
+        embedder.inverse_transform(embedder.embedding_)
+
+
 def test_transform_into_other_dimensions_is_refused():
     embedder = ResultEmbedder(fitted=np.zeros((3, 1)), transformed=np.zeros((3, 2)))
-    with pytest.raises(EmbeddingError, match=r"\(3, 1\) was expected"):
+    with pytest.raises(EmbeddingError, match=r"\(3, 1\) were expected"):
         embedder.fit(points(3)).transform(points(3))
 
 

@@ -54,6 +54,13 @@ def code_lines(function):
     return function.end_lineno - function.lineno + 1 - docstring
 
 
+def parameters(function):
+    """Return the names of a function's parameters, without the object or class it belongs to."""
+    arguments = function.args
+    names = [a.arg for a in arguments.posonlyargs + arguments.args + arguments.kwonlyargs]
+    return [name for name in names if name not in ("self", "cls")]
+
+
 def imported_names(path):
     """Yield every module and every name of a module that a file imports."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -75,6 +82,19 @@ def test_the_source_is_found():
     assert "procrustes" in public_objects("isofold.linalg")
 
 
+def test_methods_of_the_same_name_are_all_seen(tmp_path):
+    module = tmp_path / "module.py"
+    wide = ", ".join(f"a{i}" for i in range(MAX_PARAMETERS + 1))
+    long = "".join(f"        x{i} = 0\n" for i in range(MAX_FUNCTION_LINES))
+    module.write_text(
+        f"class A:\n    def fit(self, {wide}):\n{long}\n"
+        f"class B:\n    def fit(self):\n        pass\n"
+    )
+    for ratchet in (test_functions_are_short, test_functions_have_few_parameters):
+        with pytest.raises(AssertionError, match="fit"):
+            ratchet(module)
+
+
 @each_file
 def test_files_are_short(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_FILE_LINES
@@ -82,18 +102,14 @@ def test_files_are_short(path):
 
 @each_file
 def test_functions_are_short(path):
-    lengths = {f.name: code_lines(f) for f in functions(path)}
-    assert {n: length for n, length in lengths.items() if length > MAX_FUNCTION_LINES} == {}
+    lengths = [(f.name, code_lines(f)) for f in functions(path)]
+    assert [pair for pair in lengths if pair[1] > MAX_FUNCTION_LINES] == []
 
 
 @each_file
 def test_functions_have_few_parameters(path):
-    counts = {}
-    for function in functions(path):
-        arguments = function.args
-        names = [a.arg for a in arguments.posonlyargs + arguments.args + arguments.kwonlyargs]
-        counts[function.name] = len([n for n in names if n not in ("self", "cls")])
-    assert {n: count for n, count in counts.items() if count > MAX_PARAMETERS} == {}
+    counts = [(f.name, len(parameters(f))) for f in functions(path)]
+    assert [pair for pair in counts if pair[1] > MAX_PARAMETERS] == []
 
 
 @each_file

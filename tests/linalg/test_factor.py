@@ -9,7 +9,7 @@ from scipy.stats import ortho_group
 from sklearn.decomposition import PCA
 
 from helpers import assert_equal_up_to_rigid_motion
-from isofold._errors import InvalidInputError
+from isofold._errors import InvalidInputError, MemoryLimitError
 from isofold.linalg import (
     coordinates_from_gram,
     factor,
@@ -18,10 +18,17 @@ from isofold.linalg import (
     principal_coordinates,
 )
 
+EPS = np.finfo(np.float64).eps
 # Relative to the size of the configuration: a factorization of side 50 loses a few dozen eps.
 RELATIVE_TOL = 1e-12
-# A length that is zero comes out of a square root as √eps, seen only where nothing is dropped.
-ROOT_TOL = 1e-6
+# Squared distances of points of size 10 around 100: rounding of the coordinates is 100 eps, and a
+# squared distance of up to 1e4 doubles its relative part: 2 · 100 · 100 eps with room for sums.
+FAR_TOL = 1e6 * RELATIVE_TOL
+# Axes of n points whose variances have gaps of at least a tenth: ten times the rounding of a
+# scatter matrix that sums 5000 rows.
+AXES_TOL = 10 * 5000**0.5 * np.finfo(np.float64).eps * 100
+# A coordinate is rounded once to float32.
+SINGLE_EPS = np.finfo(np.float32).eps
 
 seeds = st.integers(0, 2**16)
 
@@ -35,8 +42,8 @@ def test_regular_simplex_has_n_minus_one_equal_eigenvalues(n):
     D = 1.0 - np.eye(n)
     result = coordinates_from_gram(gram_from_distances(D))
     assert result.coordinates.shape == (n, n - 1)
-    np.testing.assert_allclose(result.eigenvalues[:-1], 0.5, atol=RELATIVE_TOL)
-    np.testing.assert_allclose(squared_distances(result.coordinates), D, atol=RELATIVE_TOL)
+    np.testing.assert_allclose(result.eigenvalues[:-1], 0.5, rtol=0, atol=RELATIVE_TOL)
+    np.testing.assert_allclose(squared_distances(result.coordinates), D, rtol=0, atol=RELATIVE_TOL)
     assert result.explained == pytest.approx(1.0)
     assert result.negative == pytest.approx(0.0, abs=RELATIVE_TOL)
 
@@ -56,7 +63,7 @@ def test_gram_depends_on_distances_only(seed, d):
     moved = points @ ortho_group.rvs(d, random_state=rng) + 5.0
     centered = points - points.mean(axis=0)
     gram = gram_from_distances(squared_distances(moved))
-    np.testing.assert_allclose(gram, centered @ centered.T, atol=1000 * RELATIVE_TOL)
+    np.testing.assert_allclose(gram, centered @ centered.T, rtol=0, atol=1000 * RELATIVE_TOL)
 
 
 def test_few_components_keep_the_largest_share(monkeypatch):
@@ -72,7 +79,9 @@ def test_few_components_keep_the_largest_share(monkeypatch):
     assert partial.eigenvalues.shape == (2,)
     assert partial.negative is None
     assert partial.explained == pytest.approx(expected)
-    np.testing.assert_allclose(partial.coordinates, two.coordinates, atol=100 * RELATIVE_TOL)
+    np.testing.assert_allclose(
+        partial.coordinates, two.coordinates, rtol=0, atol=100 * RELATIVE_TOL
+    )
 
 
 def test_columns_beyond_the_rank_are_zero():
@@ -112,6 +121,105 @@ def test_rank_counts_what_exceeds_the_tolerance():
         numerical_rank(values, tol=2.0)
 
 
+@pytest.mark.parametrize(
+    ("values", "tol", "words"),
+    [
+        ([np.nan, 1.0], None, "1 NaN"),
+        ([[1.0]], None, "2 dimension"),
+        ([1j], None, "real"),
+        (["a"], None, "real"),
+        ([1.0], "x", "relative"),
+        ([1.0], np.nan, "relative"),
+        ([1.0], -0.1, "relative"),
+    ],
+)
+def test_what_has_no_rank_is_refused(values, tol, words):
+    with pytest.raises(InvalidInputError, match=words):
+        numerical_rank(values, tol=tol)
+    if tol is not None:
+        with pytest.raises(InvalidInputError, match=words):
+            principal_coordinates(np.eye(3), tol=tol)
+
+
+def test_rank_of_integers():
+    assert numerical_rank([3, 0]) == 1
+
+
+def test_rank_tolerance_is_n_eps():
+    n = 100
+    values = np.ones(n)
+    values[1:] = [*np.full(50, 1.01 * n * EPS), *np.full(49, 0.99 * n * EPS)]
+    assert numerical_rank(values) == 51
+
+
+def test_short_directions_of_float32_distances_are_kept_if_asked_for():
+    # Their eigenvalue is 1.4e-4 of the largest: below the rank's n eps, far above rounding.
+    points = np.random.RandomState(0).normal(size=(1500, 2)) * [1.0, 0.012]
+    gram = gram_from_distances(squared_distances(points).astype(np.float32))
+    result = coordinates_from_gram(gram, 2)
+    # The Gram matrix carries the rounding of squares of size 40 in float32; its share in a column
+    # of length 0.012 is that divided by the column, averaged over the points.
+    assert result.coordinates[:, 1].std() == pytest.approx(points[:, 1].std(), rel=1e-2)
+    assert not coordinates_from_gram(gram, 2, tol=0.01).coordinates[:, 1].any()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_no_direction_is_lost_however_many_points_there_are(dtype):
+    X = (np.random.RandomState(0).normal(size=(10**6, 3)) * [1.0, 0.3, 0.1]).astype(dtype)
+    assert principal_coordinates(X).coordinates.shape == (10**6, 3)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0, 1e3, 1e9])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rounding_of_the_input_is_no_direction(dtype, offset):
+    # At an offset of 1e9 float32 keeps nothing but rounding; one column comes out in any case.
+    rng = np.random.RandomState(0)
+    X = (rng.normal(size=(2000, 2)) @ rng.normal(size=(2, 6)) + offset).astype(dtype)
+    assert principal_coordinates(X).coordinates.shape[1] <= 2
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e-150, 1e150, 1e153])
+@pytest.mark.parametrize("shape", [(30, 4), (4, 30)])
+def test_principal_coordinates_in_any_units(shape, size):
+    X = np.random.RandomState(0).normal(size=shape)
+    usual, scaled = principal_coordinates(X, 2), principal_coordinates(X * size, 2)
+    assert scaled.explained == pytest.approx(usual.explained, rel=RELATIVE_TOL)
+    np.testing.assert_allclose(
+        scaled.coordinates / size, usual.coordinates, rtol=0, atol=100 * RELATIVE_TOL
+    )
+    every = principal_coordinates(X * size).coordinates
+    assert every.shape == principal_coordinates(X).coordinates.shape
+
+
+def test_variances_out_of_range_are_refused():
+    with pytest.raises(InvalidInputError, match="other units"):
+        principal_coordinates(np.eye(3) * 1e160)
+
+
+def test_coordinates_out_of_range_are_refused():
+    # Along the diagonal the points are √2 · 3e38 from their mean, which float32 cannot hold.
+    corners = np.array([[3e38, 3e38], [-3e38, -3e38]], dtype=np.float32)
+    with pytest.raises(InvalidInputError, match="Coordinates of X leave the range of float32"):
+        principal_coordinates(corners)
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (6, 40)])
+def test_signs_of_axes_are_deterministic(shape):
+    X = np.random.RandomState(2).normal(size=shape)
+    axes = principal_coordinates(X, 4).axes
+    np.testing.assert_array_equal(axes.max(axis=0), np.abs(axes).max(axis=0))
+
+
+@pytest.mark.parametrize("shape", [(300, 200), (200, 300)])
+def test_memory_is_refused_before_it_is_taken(monkeypatch, shape):
+    X = np.ones(shape)
+    monkeypatch.setattr("isofold._memory.available_bytes", lambda: 10**5)
+    monkeypatch.setattr(np, "zeros", None)
+    monkeypatch.setattr("scipy.linalg.svd", None)
+    with pytest.raises(MemoryLimitError, match="Project the features"):
+        principal_coordinates(X)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rank_is_judged_in_the_precision_of_the_input(dtype):
     points = np.random.RandomState(0).normal(size=(50, 3)).astype(dtype)
@@ -126,10 +234,10 @@ def test_principal_axes_keep_every_distance(seed, shape):
     X = np.random.RandomState(seed).normal(size=shape) * 10 + 100
     result = principal_coordinates(X)
     np.testing.assert_allclose(
-        squared_distances(result.coordinates), squared_distances(X), atol=1e6 * RELATIVE_TOL
+        squared_distances(result.coordinates), squared_distances(X), rtol=0, atol=FAR_TOL
     )
     axes = result.axes
-    np.testing.assert_allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=RELATIVE_TOL)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(axes.shape[1]), rtol=0, atol=RELATIVE_TOL)
     assert result.explained == pytest.approx(1.0)
 
 
@@ -138,13 +246,15 @@ def test_principal_coordinates_agree_with_scikit_learn(shape):
     X = np.random.RandomState(1).normal(size=shape) * np.linspace(1, 3, shape[1]) + 7
     reference = PCA(n_components=3, svd_solver="full").fit(X)
     result = principal_coordinates(X, 3)
-    np.testing.assert_allclose(np.abs(result.axes.T), np.abs(reference.components_), atol=1e-10)
+    np.testing.assert_allclose(
+        np.abs(result.axes.T), np.abs(reference.components_), rtol=0, atol=AXES_TOL
+    )
     np.testing.assert_allclose(
         result.variances * shape[0] / (shape[0] - 1), reference.explained_variance_
     )
     assert result.explained == pytest.approx(reference.explained_variance_ratio_.sum())
     np.testing.assert_allclose(
-        result.coordinates, (X - result.mean) @ result.axes, atol=100 * RELATIVE_TOL
+        result.coordinates, (X - result.mean) @ result.axes, rtol=0, atol=100 * RELATIVE_TOL
     )
 
 
@@ -158,8 +268,8 @@ def test_asked_for_more_axes_than_samples_span():
     X = np.random.RandomState(0).normal(size=(3, 8))
     result = principal_coordinates(X, 6)
     assert result.coordinates.shape == (3, 6)
-    np.testing.assert_allclose(result.axes.T @ result.axes, np.eye(6), atol=RELATIVE_TOL)
-    np.testing.assert_allclose(result.coordinates[:, 2:], 0.0, atol=ROOT_TOL)
+    np.testing.assert_allclose(result.axes.T @ result.axes, np.eye(6), rtol=0, atol=RELATIVE_TOL)
+    np.testing.assert_allclose(result.coordinates[:, 2:], 0.0, rtol=0, atol=RELATIVE_TOL)
     assert result.variances.shape == (6,)
 
 
@@ -177,8 +287,10 @@ def test_float32_far_from_the_origin_is_accumulated_in_float64(shape):
     exact = principal_coordinates(X.astype(np.float64), 2)
     assert result.coordinates.dtype == np.float32
     # The same numbers in, the same axes out; only the result is rounded to float32.
-    np.testing.assert_allclose(result.axes, exact.axes, atol=1e-9)
-    np.testing.assert_allclose(result.coordinates, exact.coordinates, rtol=1e-6, atol=1e-5)
+    np.testing.assert_allclose(result.axes, exact.axes, rtol=0, atol=AXES_TOL)
+    np.testing.assert_allclose(
+        result.coordinates, exact.coordinates, rtol=SINGLE_EPS, atol=SINGLE_EPS
+    )
 
 
 def test_blocks_do_not_change_the_answer(monkeypatch):
@@ -186,7 +298,7 @@ def test_blocks_do_not_change_the_answer(monkeypatch):
     whole = principal_coordinates(X)
     monkeypatch.setattr(factor, "block_rows", lambda bytes_per_row, n_rows: 7)
     np.testing.assert_allclose(
-        principal_coordinates(X).coordinates, whole.coordinates, atol=100 * RELATIVE_TOL
+        principal_coordinates(X).coordinates, whole.coordinates, rtol=0, atol=100 * RELATIVE_TOL
     )
 
 
@@ -202,8 +314,8 @@ def test_read_only_memory_map_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("distances", "words"),
     [
-        (np.array([[0.0, -1.0], [-1.0, 0.0]]), "least entry of -1"),
-        (np.eye(3), "diagonal of up to 1"),
+        (np.array([[0.0, -1.0], [-1.0, 0.0]]), "2 negative entries, down to -1"),
+        (np.eye(3), "1 on its diagonal"),
         (np.array([[0.0, 1.0], [2.0, 0.0]]), "not symmetric"),
         (np.full((2, 2), np.nan), "NaN"),
     ],

@@ -11,8 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from isofold._errors import InvalidInputError
+from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray
-from isofold.linalg._checks import as_float_matrix, as_symmetric_matrix
+from isofold.linalg._checks import (
+    as_float_matrix,
+    as_symmetric_matrix,
+    column_means,
+    refuse_overflow,
+)
 
 __all__ = ["KernelCentering", "center", "double_center"]
 
@@ -32,6 +38,11 @@ def center(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     mean : ndarray of shape (n_features,)
         The mean, accumulated and kept in float64.
 
+    Raises
+    ------
+    InvalidInputError
+        If `X` is no finite table, has no rows, or its differences leave the range of its dtype.
+
     Examples
     --------
     >>> import numpy as np
@@ -41,8 +52,14 @@ def center(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     array([2., 3.])
     """
     X = as_float_matrix(X, name="X")
-    mean = X.mean(axis=0, dtype=np.float64)
-    return (X - mean).astype(X.dtype, copy=False), mean
+    if len(X) == 0:
+        msg = f"X has shape {X.shape}: there is no mean of no points. Pass at least one row."
+        raise InvalidInputError(msg)
+    mean = column_means(X)
+    with np.errstate(over="ignore"):
+        centered = (X - mean).astype(X.dtype, copy=False)
+    refuse_overflow(centered, name="Differences between X and its mean")
+    return centered, mean
 
 
 def double_center(K: FloatArray) -> FloatArray:
@@ -56,15 +73,39 @@ def double_center(K: FloatArray) -> FloatArray:
     Returns
     -------
     ndarray of shape (n_samples, n_samples)
-        A new matrix of the same dtype; the means are accumulated in float64.
+        A new matrix of the same dtype, symmetric to the last bit; computed in float64.
 
     Raises
     ------
     InvalidInputError
-        If `K` is not square, symmetric and finite.
+        If `K` is not square, symmetric and finite, or the result leaves the range of its dtype.
+    MemoryLimitError
+        If the result would not fit in memory.
     """
-    K = as_symmetric_matrix(K, name="K")
-    return KernelCentering._from_checked(K)._apply_checked(K)
+    return centered_both_ways(as_symmetric_matrix(K, name="K"))
+
+
+def centered_both_ways(K: FloatArray) -> FloatArray:
+    """Return H K H for a matrix that was checked, in blocks and in float64."""
+    n = len(K)
+    require_memory(
+        K.itemsize * n**2,
+        what=f"A centered copy of a matrix of side {n}",
+        instead="Work on fewer points.",
+    )
+    means = column_means(K)
+    # Half of the grand mean each: the sum m_i + m_j is the same for (i, j) and (j, i), so rounding
+    # keeps the symmetry even where the means are far larger than what remains.
+    means -= 0.5 * column_means(means[:, None])
+    result = np.empty_like(K, order="C")
+    step = block_rows(4 * 8 * n, n)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, n, step):
+            rows = slice(start, start + step)
+            both = 0.5 * K[rows].astype(np.float64) + 0.5 * K[:, rows].T.astype(np.float64)
+            result[rows] = both - (means[rows, None] + means)
+    refuse_overflow(result, name="Entries of the centered matrix")
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +154,8 @@ class KernelCentering:
         KernelCentering
             The statistics.
         """
-        return cls._from_checked(as_symmetric_matrix(K, name="K"))
+        means = column_means(as_symmetric_matrix(K, name="K"))
+        return cls(means, float(column_means(means[:, None])[0]))
 
     def apply(self, rows: FloatArray) -> FloatArray:
         """Center kernel rows of new points, each by itself.
@@ -135,15 +177,8 @@ class KernelCentering:
                 f"{len(self.column_means)} points. Compute the kernel against exactly these."
             )
             raise InvalidInputError(msg)
-        return self._apply_checked(rows)
-
-    @classmethod
-    def _from_checked(cls, K: FloatArray) -> KernelCentering:
-        column_means = K.mean(axis=0, dtype=np.float64)
-        return cls(column_means, float(column_means.mean()))
-
-    def _apply_checked(self, rows: FloatArray) -> FloatArray:
-        shift = self.grand_mean - rows.mean(axis=1, dtype=np.float64, keepdims=True)
-        centered = rows - self.column_means.astype(rows.dtype, copy=False)
-        centered += shift.astype(rows.dtype, copy=False)
+        shift = self.grand_mean - column_means(rows.T)[:, None]
+        with np.errstate(over="ignore"):
+            centered = (rows - self.column_means + shift).astype(rows.dtype, copy=False)
+        refuse_overflow(centered, name="Entries of the centered rows")
         return centered

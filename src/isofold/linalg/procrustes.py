@@ -23,7 +23,12 @@ import numpy.typing as npt
 
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
-from isofold.linalg._checks import as_float_matrix
+from isofold.linalg._checks import (
+    as_float_matrix,
+    as_float_vector,
+    refuse_overflow,
+    unit_of,
+)
 
 __all__ = ["ProcrustesFit", "SimilarityTransform", "procrustes"]
 
@@ -164,7 +169,10 @@ def procrustes(
     True
     """
     source, target, shares = _check_sets(source, target, weights)
-    # Weighted means are the optimal centers; float64 throughout, the input may be float32.
+    # Each set in its own unit, so that no square overflows or vanishes. Weighted means are the
+    # optimal centers; float64 throughout, the input may be float32.
+    source_unit, target_unit = unit_of(source), unit_of(target)
+    source, target = source / source_unit, target / target_unit
     source_mean, target_mean = shares @ source, shares @ target
     centered_source, centered_target = source - source_mean, target - target_mean
     u, singular, vt = np.linalg.svd(
@@ -175,13 +183,22 @@ def procrustes(
         u[:, -1] *= -1.0
         singular[-1] *= -1.0
     rotation = u @ vt
-    factor = 1.0
-    if scale:
-        spread = float(shares @ (centered_source**2).sum(axis=1))
-        factor = max(0.0, float(singular.sum()) / spread) if spread > 0 else 1.0
-    transform = SimilarityTransform(rotation, target_mean - factor * source_mean @ rotation, factor)
-    gaps = factor * centered_source @ rotation - centered_target
-    return ProcrustesFit(transform, float(np.sqrt(shares @ (gaps**2).sum(axis=1))))
+    # c S R - T = unit · (a S' R - b T') for the sets S', T' in their own units.
+    unit = target_unit if scale else max(source_unit, target_unit)
+    a, b, factor = source_unit / unit, target_unit / unit, 1.0
+    spread = float(shares @ (centered_source**2).sum(axis=1))
+    if scale and spread > 0:
+        a = max(0.0, float(singular.sum()) / spread)
+        # A positive factor that vanishes is out of range like one that overflows.
+        ratio = target_unit / source_unit or np.inf
+        factor = a * ratio if a > 0 else 0.0
+    gaps = a * centered_source @ rotation - b * centered_target
+    residual = unit * np.sqrt(shares @ (gaps**2).sum(axis=1))
+    translation = unit * (b * target_mean - a * source_mean @ rotation)
+    refuse_overflow(
+        np.array([factor, residual, *translation]), name="Scale, residual or translation"
+    )
+    return ProcrustesFit(SimilarityTransform(rotation, translation, factor), float(residual))
 
 
 def _check_sets(
@@ -204,8 +221,10 @@ def _check_sets(
             f"exchange the two."
         )
         raise InvalidInputError(msg)
-    shares = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
-    total = float(shares.sum()) if shares.shape == (n,) else 0.0
+    shares = np.ones(n) if weights is None else as_float_vector(weights, name="weights")
+    shares = shares.astype(np.float64, copy=False)
+    with np.errstate(over="ignore"):
+        total = float(shares.sum()) if shares.shape == (n,) else 0.0
     if not (np.isfinite(total) and total > 0 and shares.min() >= 0):
         msg = (
             f"weights of shape {shares.shape} must be {n} nonnegative finite numbers with a "
