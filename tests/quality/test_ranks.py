@@ -163,6 +163,8 @@ def test_duplicated_rows_are_ranked_by_index():
 
 def test_arguments_that_make_no_sense_are_named():
     X, Y = pair(n=20)
+    with pytest.raises(InvalidInputError, match="at least 3"):
+        trustworthiness(X[:2], Y[:2], n_neighbors=1)
     with pytest.raises(InvalidInputError, match="n_neighbors <= 9"):
         trustworthiness(X, Y, n_neighbors=10)
     with pytest.raises(InvalidInputError, match=r"'input' \(MRRE_X\)"):

@@ -17,7 +17,7 @@ from isofold._errors import InvalidInputError
 from isofold._memory import block_rows
 from isofold._parallel import ordered_map
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_n_neighbors
+from isofold._validation import check_n_neighbors, check_points
 from isofold.quality.distances import Comparison, compare, nearest
 from isofold.quality.neighborhoods import Neighborhoods, neighborhoods_of
 from isofold.quality.score import Score, moment_score, quantile_score
@@ -238,23 +238,27 @@ def procrustes_measure(
     Score
         The mean of G_i, with its per-point form.
     """
+    X = check_points(X)
     comparison = compare(X, Y, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs)
     near = neighborhoods_of(comparison, n_neighbors)
-    return procrustes_measure_of(comparison, near, normalized=normalized)
+    return procrustes_measure_of(
+        X, comparison.embedded_points, near, normalized=normalized, n_jobs=n_jobs
+    )
 
 
 def procrustes_measure_of(
-    comparison: Comparison, near: Neighborhoods, *, normalized: bool = True
+    X: FloatArray,
+    Y: FloatArray,
+    near: Neighborhoods,
+    *,
+    normalized: bool = True,
+    n_jobs: int | None = None,
 ) -> Score:
     """Procrustes measure of measured neighborhoods."""
-    X, Y = comparison.input.points, comparison.embedded_points
-    if X is None:
-        msg = "The Procrustes measure needs coordinates in X, not distances."
-        raise InvalidInputError(msg)
     members = np.column_stack([near.sample.indices, near.indices])
     step = block_rows(8 * members.shape[1] * (X.shape[1] + Y.shape[1]), len(members))
     blocks = (members[start : start + step] for start in range(0, len(members), step))
-    parts = ordered_map(lambda block: _misfit(X, Y, block), blocks, n_jobs=comparison.n_jobs)
+    parts = ordered_map(lambda block: _misfit(X, Y, block), blocks, n_jobs=n_jobs)
     misfit, size = np.concatenate(list(parts), axis=1)
     if normalized:
         # A neighborhood of copies has no size to compare its misfit with.

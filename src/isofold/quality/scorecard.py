@@ -258,8 +258,10 @@ def scorecard(
             "distances along the data: variance not explained",
         ),
     ]
-    if comparison.input.points is not None:
-        measure = procrustes_measure_of(comparison, near)
+    if everywhere.input.points is not None:
+        measure = procrustes_measure_of(
+            everywhere.input.points, everywhere.embedded_points, near, n_jobs=n_jobs
+        )
         entries.append(Entry("procrustes_measure", measure, "0", "misfit of rigid neighborhoods"))
     if labels is not None:
         error = one_nn_of(comparison, labels)
