@@ -8,7 +8,7 @@ from scipy.stats import spearmanr
 import naive
 from isofold import quality
 from isofold._errors import InvalidInputError
-from isofold.quality import distances
+from isofold.quality import distances, global_
 from isofold.quality.distances import euclidean_rows
 
 ROUNDING = 1e-12
@@ -25,6 +25,8 @@ def small_blocks(monkeypatch):
     """Many blocks of a few rows, whatever the size of the data."""
     monkeypatch.setattr(distances, "DIRECT_BYTES", 8 * 1000)
     monkeypatch.setattr(distances, "PRODUCT_BYTES", 8 * 1000)
+    monkeypatch.setattr(distances, "TASK_BYTES", 16 * 1000)
+    monkeypatch.setattr(global_, "PRODUCT_BYTES", 8 * 1000)
 
 
 @pytest.mark.parametrize("d", [3, 40])

@@ -19,10 +19,13 @@ from isofold.quality.score import RowSample, draw_rows
 
 MAX_DIRECT_FEATURES = 12
 """Up to here coordinate differences are as fast as a matrix product, and exact."""
-DIRECT_BYTES = 2 * 2**20
-"""Blocks of coordinate differences are limited by memory speed: keep them in cache."""
+DIRECT_BYTES = 2**19
+"""Blocks of coordinate differences are limited by memory speed: they stay in cache, and below the
+size at which the allocator asks the system for fresh pages every time (half of the whole time)."""
 PRODUCT_BYTES = 48 * 2**20
 """Blocks of matrix products want many rows, so that the data are streamed rarely."""
+TASK_BYTES = 32 * 2**20
+"""Small blocks are handed to a thread many at a time, or handing over would cost more than they."""
 CANCELLED = 1e-4
 """Below this share of ‖x‖² + ‖y‖² a squared distance from products is computed again: it has lost
 four digits, and copies of a point would not be at distance zero."""
@@ -125,16 +128,21 @@ class Comparison:
     sample: RowSample
     n_jobs: int | None
 
-    def map_blocks(self, function: Callable[[IntArray], Result]) -> Iterator[Result]:
+    def map_blocks(
+        self, function: Callable[[IntArray], Result], *, block_bytes: int | None = None
+    ) -> Iterator[Result]:
         """Apply a function to blocks of evaluated rows in parallel; yield results in order.
 
         The blocks do not depend on the number of jobs, so neither do the results.
         """
-        rows = self.sample.indices
-        bytes_of_block = max(self.input.block_bytes, self.embedding.block_bytes)
-        size = max(1, bytes_of_block // (8 * self.sample.n_points))
-        blocks = (rows[start : start + size] for start in range(0, len(rows), size))
-        return ordered_map(function, blocks, n_jobs=self.n_jobs)
+        rows, bytes_of_row = self.sample.indices, 8 * self.sample.n_points
+        wanted = block_bytes or max(self.input.block_bytes, self.embedding.block_bytes)
+        size = max(1, wanted // bytes_of_row)
+        blocks = [rows[start : start + size] for start in range(0, len(rows), size)]
+        together = max(1, TASK_BYTES // (size * bytes_of_row))
+        tasks = (blocks[start : start + together] for start in range(0, len(blocks), together))
+        for results in ordered_map(lambda task: [*map(function, task)], tasks, n_jobs=self.n_jobs):
+            yield from results
 
 
 def compare(

@@ -17,7 +17,7 @@ from isofold._errors import DisconnectedGraphWarning, InvalidInputError
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors
 from isofold.neighbors import NeighborGraph, build_graph, connected_components, geodesic_blocks
-from isofold.quality.distances import DIRECT_BYTES, Comparison, compare
+from isofold.quality.distances import DIRECT_BYTES, PRODUCT_BYTES, Comparison, compare
 from isofold.quality.score import RowSample, Score, moment_score
 
 # Columns of a moment table: mean over the other points of 1, a, b, a², b², ab, (a − b)².
@@ -217,7 +217,8 @@ def rank_moments(comparison: Comparison) -> FloatArray:
         return np.stack([np.bincount(b.ravel(), shares, minlength=N_BINS) for b in bins(rows)])
 
     histograms = np.zeros((2, N_BINS))
-    for counts in comparison.map_blocks(count):
+    # Large blocks: every one fills two histograms of a million bins.
+    for counts in comparison.map_blocks(count, block_bytes=PRODUCT_BYTES):
         histograms += counts
     histograms[:, 0] -= 1.0  # every point's pair with itself
     mean_ranks = [(np.cumsum(counts) - 0.5 * counts) / counts.sum() for counts in histograms]

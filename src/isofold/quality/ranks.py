@@ -240,12 +240,12 @@ def _displaced_ranks(comparison: Comparison, k: int, *, neighbors_in_input: bool
 
 
 def _ranks_of(points: IntArray, distances: FloatArray) -> IntArray:
-    # Counting is faster than sorting for a few points. The point itself, at −1, is always among
-    # the closer ones, which makes the nearest other point number 1.
-    ranks = np.empty(len(points), dtype=np.intp)
-    for position, point in enumerate(points):
-        distance = distances[point]
-        ranks[position] = np.count_nonzero(distances < distance)
-        if np.count_nonzero(distances == distance) > 1:
-            ranks[position] += np.count_nonzero(distances[:point] == distance)
+    # Only what is as close as the farthest of the points is sorted, which in a good map is little.
+    # The point itself, at −1, is always among the closer ones: the nearest other is number 1.
+    wanted = distances[points]
+    closer = np.sort(distances[distances <= wanted.max()])
+    ranks = np.searchsorted(closer, wanted)
+    tied = np.searchsorted(closer, wanted, side="right") > ranks + 1
+    for position in np.flatnonzero(tied):
+        ranks[position] += np.count_nonzero(distances[: points[position]] == wanted[position])
     return ranks
