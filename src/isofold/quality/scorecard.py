@@ -205,8 +205,8 @@ def scorecard(
     n_samples : int, "auto" or None, default="auto"
         At how many random points to evaluate what looks at all pairs. None takes all; "auto"
         takes all up to 15,811 points (4,472 for shortest paths) and then fewer, so that time
-        stays bounded. Lengths of neighbors are always measured everywhere, and half of the
-        sample are the points whose neighborhoods they show to be torn or invaded.
+        stays bounded. What looks only at neighbors is always measured everywhere, and half of
+        the sample are the points whose neighborhoods are seen to be torn or invaded.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         What `X` holds.
     random_state : int, RandomState or None, default=None
@@ -264,7 +264,7 @@ def scorecard(
         )
         entries.append(Entry("procrustes_measure", measure, "0", "misfit of rigid neighborhoods"))
     if labels is not None:
-        error = one_nn_of(comparison, labels)
+        error = one_nn_of(everywhere, labels)
         entries.append(Entry("one_nn_error", error, "0", "nearest point has another label"))
     if truth is not None:
         entries += _truth_entries(Y, truth)
