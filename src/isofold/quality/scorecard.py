@@ -246,10 +246,7 @@ def scorecard(
     entries = [
         *_rank_entries(comparison, k),
         Entry("rnx_area", curve.area, "1", "neighbors kept at all scales, above chance"),
-        *_length_entries(isometry),
-        Entry(
-            "preservation_error", preservation_of(near), "0", "squared-length error of neighbors"
-        ),
+        *_length_entries(isometry, near),
         *_global_entries(comparison, k),
         Entry(
             "residual_variance",
@@ -319,11 +316,13 @@ def _rank_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
         yield Entry(name, measure(table, comparison.sample), best, meaning)
 
 
-def _length_entries(isometry: LocalIsometry) -> Iterator[Entry]:
+def _length_entries(isometry: LocalIsometry, near: Neighborhoods) -> Iterator[Entry]:
     yield Entry("length_ratio", isometry.ratio, "1", "median embedded/original neighbor length")
     yield Entry("length_error_median", isometry.median, "0", "median |ratio - 1|")
     yield Entry("length_error_p95", isometry.p95, "0", "95 % of neighbor lengths are better")
     yield Entry("length_error_worst", isometry.worst, "0", "worst neighbor length")
+    preserved = preservation_of(near)
+    yield Entry("preservation_error", preserved, "0", "squared-length error of neighbors")
 
 
 def _global_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
