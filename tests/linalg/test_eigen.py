@@ -150,7 +150,7 @@ def test_a_zero_that_rounding_splits_into_many_is_found():
         weights = rng.uniform(size=(4, 4))
         difference = np.eye(4) - weights / weights.sum(axis=1, keepdims=True)
         blocks.append(difference.T @ difference)
-    A = sp.block_diag(blocks, format="csr")
+    A = sp.block_diag([sp.coo_array(block) for block in blocks], format="csr")
     values, vectors = eigh_extreme(A, 4, which="smallest", solver="iterative")
     np.testing.assert_allclose(values, 0.0, rtol=0, atol=VALUE_TOL)
     np.testing.assert_allclose(A @ vectors, 0.0, rtol=0, atol=VECTOR_TOL)

@@ -194,7 +194,7 @@ def test_single_precision_stays():
 
 
 def test_a_sparse_graph_has_no_distances_between_components():
-    blocks = sp.block_diag([np.array([[0.0, 1.0], [1.0, 0.0]])] * 2, format="csr")
+    blocks = sp.block_diag([sp.coo_array(np.array([[0.0, 1.0], [1.0, 0.0]]))] * 2, format="csr")
     graph = build_graph(blocks, metric="precomputed")
     with pytest.raises(InvalidInputError, match="no distances between its components"):
         connect(blocks, graph, metric="precomputed")

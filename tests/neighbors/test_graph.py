@@ -214,7 +214,7 @@ class TestPrecomputed:
         assert connected_components(graph).n_components == 4
 
     def test_a_disconnected_graph_is_legal(self):
-        blocks = sp.block_diag([np.array([[0.0, 1.0], [1.0, 0.0]])] * 3, format="csr")
+        blocks = sp.block_diag([sp.coo_array(np.array([[0.0, 1.0], [1.0, 0.0]]))] * 3, format="csr")
         graph = build_graph(blocks, metric="precomputed")
         assert connected_components(graph).sizes.tolist() == [2, 2, 2]
 
