@@ -6,7 +6,6 @@ __all__ = [
     "ConvergenceError",
     "DataNotFoundError",
     "DisconnectedGraphWarning",
-    "DuplicatePointsWarning",
     "EmbeddingError",
     "InvalidInputError",
     "MemoryLimitError",
@@ -40,7 +39,3 @@ class MemoryLimitError(MemoryError):
 
 class DisconnectedGraphWarning(UserWarning):
     """The neighbor graph falls into pieces whose mutual distances it does not know."""
-
-
-class DuplicatePointsWarning(UserWarning):
-    """Several samples sit at the same place and were merged into one node."""

@@ -164,6 +164,8 @@ def test_bad_precomputed_distances(measure, pair):
     X, Y = pair
     with pytest.raises(InvalidInputError, match="square"):
         measure(np.abs(X), Y, metric="precomputed")
+    with pytest.raises(InvalidInputError, match="unknown rather than zero"):
+        measure(sp.csr_matrix(np.eye(60)), Y, metric="precomputed")
     with pytest.raises(InvalidInputError, match="negative"):
         measure(-np.ones((60, 60)), Y, metric="precomputed")
 

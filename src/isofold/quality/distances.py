@@ -14,7 +14,7 @@ from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_points, check_same_rows, check_units
 from isofold.neighbors.precomputed import check_distances
 from isofold.neighbors.protocol import pair_distances
-from isofold.neighbors.search import check_choice
+from isofold.neighbors.search import METRICS, check_choice
 from isofold.quality.score import RowSample, draw_rows
 
 MAX_DIRECT_FEATURES = 12
@@ -84,8 +84,9 @@ def euclidean_rows(X: FloatArray) -> DistanceRows:
         )
     # A data point near the mean as origin: differences of round numbers (pixels, counts) stay
     # exact, so that equal distances stay equal.
-    mean = X.mean(axis=0, dtype=np.float64)
-    centered = X - X[np.argmin(np.einsum("ij,ij->i", X - mean, X - mean))].astype(np.float64)
+    centered = X - X.mean(axis=0, dtype=np.float64)
+    origin = X[np.argmin(np.einsum("ij,ij->i", centered, centered))]
+    np.subtract(X, origin, out=centered, dtype=np.float64)
     norms = np.einsum("ij,ij->i", centered, centered)
     return DistanceRows(
         n_points, PRODUCT_BYTES, lambda rows: _by_products(centered, norms, rows), X
@@ -95,15 +96,18 @@ def euclidean_rows(X: FloatArray) -> DistanceRows:
 def precomputed_rows(D: Any) -> DistanceRows:
     """Rows of a given square matrix of distances."""
     D = check_distances(D)
+    check_units(D, name="X")
     return DistanceRows(len(D), DIRECT_BYTES, lambda rows: np.square(D[rows], dtype=np.float64))
 
 
 def distance_rows(X: Any, *, metric: str) -> DistanceRows:
     """Choose the rows that `metric` means: ``"euclidean"`` or ``"precomputed"``."""
-    check_choice(metric, ("euclidean", "precomputed"), name="metric")
+    check_choice(metric, METRICS, name="metric")
+    if metric == "precomputed":
+        return precomputed_rows(X)
     X = check_points(X)
     check_units(X, name="X")
-    return euclidean_rows(X) if metric == "euclidean" else precomputed_rows(X)
+    return euclidean_rows(X)
 
 
 @dataclass(frozen=True, eq=False)

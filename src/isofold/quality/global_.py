@@ -188,7 +188,7 @@ def residual_variance_of(comparison: Comparison, graph: NeighborGraph) -> Score:
 
 
 def pair_moments(comparison: Comparison) -> FloatArray:
-    """Moments of (d_X, d_Y) over all other points, one row a point, shape (n_sampled, 6)."""
+    """Moments of (d_X, d_Y) over all other points, one row a point, shape (n_sampled, 7)."""
 
     def of_block(rows: IntArray) -> FloatArray:
         before = np.sqrt(comparison.input.squared(rows))
