@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 if _TYPE_CHECKING:
-    from isofold import datasets, linalg, neighbors, quality
+    from isofold import datasets, linalg, neighbors, quality, sdp
 
 __version__ = "0.1.0"
-__all__ = ["datasets", "linalg", "neighbors", "quality"]
+__all__ = ["datasets", "linalg", "neighbors", "quality", "sdp"]
 
 
 def __getattr__(name: str) -> _Any:

@@ -10,6 +10,7 @@ __all__ = [
     "InvalidInputError",
     "MemoryLimitError",
     "MissingDependencyError",
+    "UnboundedProblemError",
 ]
 
 
@@ -39,3 +40,19 @@ class MemoryLimitError(MemoryError):
 
 class DisconnectedGraphWarning(UserWarning):
     """The neighbor graph falls into pieces whose mutual distances it does not know."""
+
+
+class UnboundedProblemError(InvalidInputError):
+    """The objective of a program can be improved without end: it has no solution.
+
+    Parameters
+    ----------
+    message : str
+        What was seen, why it matters, what to do.
+    n_components : int, default=1
+        Into how many pieces the constraints fall apart.
+    """
+
+    def __init__(self, message: str, n_components: int = 1) -> None:
+        super().__init__(message)
+        self.n_components = n_components

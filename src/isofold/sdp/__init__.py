@@ -1,0 +1,25 @@
+"""One engine for semidefinite programs over Gram matrices, with certificates of optimality.
+
+A `GramSDP` (`problem`) becomes a minimum (`program`) of forms of the coordinates (`operators`,
+`envelope`). `preflight` looks at it before any iteration; `lowrank` is the one loop around the
+solvers of the four shapes `stitching`, `strings`, `multipliers` and `mixed`; `certificates` holds
+the proofs, which rest on the inertia of sparse factors (`factorization`); `report` turns the last
+iterate into an `SDPSolution`. `conic` hands the same problem to general solvers.
+"""
+
+from isofold.sdp.certificates.certificate import Certificate
+from isofold.sdp.conic import ConicSDP
+from isofold.sdp.lowrank import LowRankSDP
+from isofold.sdp.problem import Constraints, GramSDP, square_constraints
+from isofold.sdp.solution import SDPSolution, Status
+
+__all__ = [
+    "Certificate",
+    "ConicSDP",
+    "Constraints",
+    "GramSDP",
+    "LowRankSDP",
+    "SDPSolution",
+    "Status",
+    "square_constraints",
+]
