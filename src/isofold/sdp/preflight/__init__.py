@@ -1,0 +1,1 @@
+"""Before any iteration: programs that are unbounded, contradictory or not strictly feasible."""

@@ -1,0 +1,67 @@
+"""What can be known of a program before any iteration: unbounded, infeasible, not strict.
+
+`boundedness` looks for directions in which the objective improves without end, `contradictions`
+for hard bounds that exclude each other, `strictness` for hard constraints that leave no positive
+definite Gram matrix. The look is short beside any solution; what it does not see may still be so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from isofold.sdp.preflight.boundedness import refuse_unbounded
+from isofold.sdp.preflight.contradictions import find_contradiction, hard_pair_bounds
+from isofold.sdp.preflight.strictness import (
+    CliqueReport,
+    impossible_clique,
+    inspect_cliques,
+    strictness_warnings,
+)
+from isofold.sdp.program import Program
+
+__all__ = ["Findings", "inspect_program"]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found.
+
+    Parameters
+    ----------
+    infeasible : str or None
+        Why no Gram matrix meets the constraints, if that was seen.
+    warnings : tuple of str
+        What else a user should know.
+    """
+
+    infeasible: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def inspect_program(program: Program) -> Findings:
+    """Return what is known of a program before any iteration.
+
+    Parameters
+    ----------
+    program : Program
+        The program, as a minimum.
+
+    Returns
+    -------
+    Findings
+        Contradictions that were seen, and warnings.
+
+    Raises
+    ------
+    UnboundedProblemError
+        If the constraints do not contradict each other and the objective can be improved without
+        end.
+    """
+    bounds = hard_pair_bounds(program)
+    contradiction = find_contradiction(program, bounds)
+    cliques = CliqueReport() if bounds is None else inspect_cliques(bounds)
+    contradiction = contradiction or impossible_clique(cliques)
+    if contradiction is not None:
+        return Findings(infeasible=contradiction)
+    refuse_unbounded(program)
+    return Findings(warnings=strictness_warnings(program, cliques))
