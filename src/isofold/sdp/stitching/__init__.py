@@ -1,0 +1,1 @@
+"""Orthonormal blocks and free rows: direct Riemannian Newton."""
