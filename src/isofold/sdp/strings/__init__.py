@@ -1,0 +1,1 @@
+"""Bounds from above only: low-rank primal-dual interior point."""
