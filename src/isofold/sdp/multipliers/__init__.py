@@ -1,0 +1,1 @@
+"""Equalities, soft constraints, any other bounds: multiplier steps with L-BFGS."""
