@@ -1,0 +1,1 @@
+"""Blocks and constraints together: augmented Lagrangian on the manifold."""
