@@ -6,7 +6,7 @@ import sys
 
 from benchmarks.harness import RESULTS, run_suite
 
-SUITES = ("startup", "neighbors", "quality")
+SUITES = ("startup", "neighbors", "quality", "stitching", "strings", "unfolding", "mixed")
 
 
 def main(suites: list[str]) -> None:
