@@ -246,6 +246,8 @@ def test_old_multipliers_of_inactive_bounds_certify_nothing():
         ),
     )
     solution = LowRankSDP(tol=1e-4, random_state=0, max_seconds=5.0).solve(problem)
+    # Y is feasible, so that no bound may lie above its value.
+    assert solution.certificate.posed_bound <= float(np.sum(Y * ((A + A.T) @ Y)))
     # No point within the trace bound is worth less than λ_min·trace.
     least = float(np.linalg.eigvalsh(A + A.T)[0]) * 1.5 * total
     if solution.status is Status.CERTIFIED:

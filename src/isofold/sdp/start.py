@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from isofold._typing import FloatArray
+from isofold._typing import FloatArray, IntArray
 from isofold.linalg import double_center, eigh_extreme
 from isofold.sdp.factorization import SingularMatrixError, SymmetricFactor
 from isofold.sdp.operators import Matrix, PairForms, is_sparse, to_dense
@@ -38,7 +38,7 @@ def starting_coordinates(
     if given is not None:
         columns = _leading_columns(given, rank)
     elif isinstance(program.forms, PairForms):
-        columns = _landmark_geodesics(program, min(rank, 3), rng)
+        columns = _landmark_geodesics(program.forms.pairs, program, min(rank, 3), rng)
     else:
         columns = rng.standard_normal((program.size, rank))
     noise[:, : columns.shape[1]] += columns
@@ -92,14 +92,15 @@ def _leading_columns(given: FloatArray, rank: int) -> FloatArray:
     return np.asarray(given @ axes[:, ::-1][:, :rank])
 
 
-def _landmark_geodesics(program: Program, rank: int, rng: np.random.Generator) -> FloatArray:
+def _landmark_geodesics(
+    pairs: IntArray, program: Program, rank: int, rng: np.random.Generator
+) -> FloatArray:
     """Return landmark multidimensional scaling of path lengths (de Silva and Tenenbaum 2004)."""
     envelope, n = program.envelope, program.size
     lengths = np.sqrt(np.where(np.isfinite(envelope.upper), envelope.upper, envelope.lower))
     # SciPy's graphs read a stored zero as a missing edge.
     lengths = np.maximum(np.nan_to_num(lengths, posinf=0.0, neginf=0.0), 1e-12)
-    first, second = program.forms.pairs.T  # type: ignore[attr-defined]
-    graph = sp.csr_array(sp.coo_array((lengths, (first, second)), shape=(n, n)))
+    graph = sp.csr_array(sp.coo_array((lengths, tuple(pairs.T)), shape=(n, n)))
     if connected_components(graph, directed=False)[0] > 1 or n <= rank:
         return rng.standard_normal((n, rank))
     landmarks = np.sort(rng.choice(n, min(N_LANDMARKS, n), replace=False))

@@ -149,7 +149,7 @@ class MultiplierSteps:
             for _ in range(n_rounds):
                 point = evaluate(program, _principal_axes(point.Y))
                 precondition = _laplacian_preconditioner(
-                    program, point, scale, self._preconditioner_factors
+                    program, program.forms, point, scale, self._preconditioner_factors
                 )
                 steps = minimize(
                     program,
@@ -214,15 +214,14 @@ def _escaped(program: Program, point: Point, options: Options) -> FloatArray:
 
 
 def _laplacian_preconditioner(
-    program: Program, point: Point, scale: float, caches: list[FactorCache]
+    program: Program, forms: PairForms, point: Point, scale: float, caches: list[FactorCache]
 ) -> Callable[[FloatArray], FloatArray]:
     """Return the inverse of the Hessian without its couplings between coordinates.
 
     The Hessian for coordinate k is 2(C + A*(w)) + 4·A*(ν δ_k²) with the differences δ_k of the
     pairs; negative parts are dropped and a little is added so that it is positive definite.
     """
-    assert isinstance(program.forms, PairForms)  # noqa: S101
-    first, second = program.forms.pairs.T
+    first, second = forms.pairs.T
     curvature = program.envelope.curvature(point.values)
     weights = np.maximum(point.multipliers, 0.0) + SHORT_LENGTH * scale
     ridge = 0.2 * program.cost_scale * sp.eye_array(program.size, format="csr")
@@ -235,7 +234,7 @@ def _laplacian_preconditioner(
     for group, cache in zip(groups, caches, strict=False):
         differences = point.Y[first, group] - point.Y[second, group]
         stretch = 2.0 * curvature * np.mean(differences**2, axis=1)
-        matrix = 2.0 * program.forms.adjoint(weights + stretch) + ridge
+        matrix = 2.0 * forms.adjoint(weights + stretch) + ridge
         factors.append(cache.factor(matrix))
 
     def precondition(gradient: FloatArray) -> FloatArray:
