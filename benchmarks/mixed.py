@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -141,8 +142,7 @@ def _clarabel(problem: GramSDP) -> dict[str, float]:
 
 def _cases(task: str, prepare: Callable[[int], GramSDP]) -> list[Case]:
     cases = [
-        Case(f"{task}, {3 * c:,} rows", "isofold", lambda c=c: prepare(c), _isofold)  # type: ignore[misc]
-        for c in (20, 100)
+        Case(f"{task}, {3 * c:,} rows", "isofold", partial(prepare, c), _isofold) for c in (20, 100)
     ]
     return [Case(f"{task}, 60 rows", "Clarabel", lambda: prepare(20), _clarabel), *cases]
 

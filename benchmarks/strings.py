@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ def _roll(n: int) -> GramSDP:
 def _figures(problem: GramSDP, solution: Any) -> dict[str, float]:
     """Return the value, and what is left of it when all lengths are shrunk until none is long."""
     Y = solution.coordinates
-    allowed = problem.constraints.upper  # type: ignore[union-attr]
+    assert problem.constraints is not None  # noqa: S101 - for the type checker
+    allowed = problem.constraints.upper
     shrink = min(1.0, float(np.min(allowed / problem.forms.values(Y))))
     return {
         "objective": solution.primal,
@@ -52,7 +54,7 @@ def _scs(problem: GramSDP) -> dict[str, float]:
 
 
 CASES = [
-    Case(f"unfolding with bounds, n = {n:,}", method, lambda n=n: _roll(n), run)  # type: ignore[misc]
+    Case(f"unfolding with bounds, n = {n:,}", method, partial(_roll, n), run)
     for n, methods in (
         (100, (("Clarabel", _clarabel), ("SCS", _scs), ("isofold", _isofold))),
         (200, (("Clarabel", _clarabel), ("SCS", _scs), ("isofold", _isofold))),

@@ -151,8 +151,8 @@ class LowRankSDP(BaseEstimator):
             return infeasible_solution(problem, findings, time.perf_counter() - begin)
         family = _family(program)
         source = family.iterates(program, options, _start(program, start, multipliers))
-        # Many short vectors: the threads of BLAS would wait for each other, twenty times slower
-        # on a busy machine.
+        # Many short vectors: the threads of BLAS would wait for each other, more than ten times
+        # slower on a busy machine.
         with threadpool_limits(limits=1, user_api="blas"):
             iterate, reason = self._run(source, begin)
             certificate = iterate.certificate or family.certify(program, options, iterate)
