@@ -1,20 +1,21 @@
-# Everything on a fresh machine: only Python 3.11+ and make are needed.
+# Everything on a fresh machine: only Python 3.11+, a C++ compiler and make are needed.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup demo test lint pytest bench clean
+.PHONY: help setup demo test lint pytest bench reproduce clean
 
 help:
-	@echo "make demo   embed a swiss roll, write a picture and its scorecard to demo-output/"
+	@echo "make demo   unfold a swiss roll, write picture, scorecard and diagnosis to demo-output/"
 	@echo "make test   lint, type-check, check imports, run all tests with coverage"
 	@echo "make lint   only the static checks"
 	@echo "make bench  benchmarks beside peers, tables in benchmarks/results/"
+	@echo "make reproduce  experiments of the papers, into experiment-output/ (takes long)"
 	@echo "make setup  only create $(VENV)"
 
 setup: $(VENV)/.installed
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml setup.py $(shell find src -name "*.pyx")
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "isofold needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
@@ -37,6 +38,11 @@ test: lint pytest
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+reproduce: setup
+	$(BIN)/python -m experiments.ipa_thesis
+	$(BIN)/python -m experiments.ipa_real
+	$(BIN)/python -m experiments.ipa_failures --out experiment-output/ipa_failures.csv
 
 clean:
 	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -1,0 +1,31 @@
+from isofold._typing import FloatArray, IntArray
+
+def blend(
+    near: IntArray,
+    distances: FloatArray,
+    indptr: IntArray,
+    patches: IntArray,
+    weights: FloatArray,
+) -> tuple[IntArray, IntArray, FloatArray]: ...
+def evaluate(
+    points: FloatArray,
+    row_ends: IntArray,
+    chosen: IntArray,
+    shares: FloatArray,
+    origins: FloatArray,
+    axes: FloatArray,
+    radii: FloatArray,
+    cubics: FloatArray,
+    motions: tuple[FloatArray, FloatArray],
+) -> FloatArray: ...
+def distances_from_charts(
+    points: FloatArray,
+    row_ends: IntArray,
+    chosen: IntArray,
+    shares: FloatArray,
+    origins: FloatArray,
+    axes: FloatArray,
+    radii: FloatArray,
+    coefficients: FloatArray,
+    limits: FloatArray,
+) -> tuple[FloatArray, FloatArray]: ...
