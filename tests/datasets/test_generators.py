@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.special import ellipeinc
 
 from isofold._errors import InvalidInputError, MemoryLimitError
 from isofold.datasets import SYNTHETIC, Dataset
 
 ALL = sorted(SYNTHETIC)
-IN_PLANE = {"sinusoid", "spiral"}
-CURVES = {"sinusoid", "spiral", "helix", "four_moons"}
+IN_PLANE = dict.fromkeys(("sinusoid", "spiral", "circle"), 2)
+N_FEATURES = dict.fromkeys(ALL, 3) | IN_PLANE | {"flat_torus": 4, "rolled_block": 6}
+CURVES = dict.fromkeys(("sinusoid", "spiral", "helix", "helix_arc", "circle", "four_moons"), 1)
+N_INTRINSIC = dict.fromkeys(ALL, 2) | CURVES | {"rolled_block": 3}
 
 
 def spiral_length(start, stop):
@@ -32,6 +35,8 @@ MIDDLE = {
     "v_shape": 0.0,
     "dual_spiral": spiral_length(np.pi, 3 * np.pi) / 4,
     "arched_sheet": 1.0,
+    "corrugated_sheet": np.sqrt(2) * ellipeinc(30, 0.5) / 2,
+    "flat_torus": 0.75 * np.pi,
 }
 
 
@@ -41,8 +46,8 @@ def test_shapes_and_name(name):
     data = SYNTHETIC[name](n_samples, random_state=0)
     assert isinstance(data, Dataset)
     assert data.name == name
-    assert data.X.shape == (n_samples, 2 if name in IN_PLANE else 3)
-    assert data.truth.shape == (n_samples, 1 if name in CURVES else 2)
+    assert data.X.shape == (n_samples, N_FEATURES[name])
+    assert data.truth.shape == (n_samples, N_INTRINSIC[name])
     assert data.X.dtype == data.truth.dtype == np.float64
     assert np.isfinite(data.X).all()
     assert np.isfinite(data.truth).all()
@@ -182,7 +187,14 @@ def test_too_many_points_are_refused_before_they_are_drawn(name):
         ("dual_spiral", {"hole": (1.0, 1.0)}),
         ("v_shape", {"angle": 0.0}),
         ("v_shape", {"angle": np.pi}),
+        ("flat_torus", {"extent": 0.0}),
+        ("flat_torus", {"extent": np.nextafter(2 * np.pi, 7)}),
+        ("flat_torus", {"extent": np.nan}),
+        ("flat_torus", {"extent": "round"}),
         ("half_globe", {"sampling": "mesh"}),
+        ("spherical_cap", {"angle": 0.0}),
+        ("spherical_cap", {"angle": 180.0}),
+        ("spherical_cap", {"angle": np.inf}),
         ("twin_peaks", {"height": np.inf}),
         ("fishbowl", {"radius": 0}),
     ],
@@ -211,8 +223,14 @@ def test_sizes_out_of_range_are_refused(name, parameter, size):
         SYNTHETIC[name](20, **{parameter: size})
 
 
-@pytest.mark.parametrize(("name", "parameter"), SIZES)
-@pytest.mark.parametrize("size", [1e-6, 1e6])
+ENDS = [
+    *((name, parameter, size) for name, parameter in SIZES for size in (1e-6, 1e6)),
+    *(("flat_torus", "extent", size) for size in (1e-6, 2 * np.pi)),
+    *(("spherical_cap", "angle", size) for size in (1e-6, np.nextafter(180, 0))),
+]
+
+
+@pytest.mark.parametrize(("name", "parameter", "size"), ENDS)
 @pytest.mark.parametrize("noise", [0.0, 1e6])
 def test_largest_and_smallest_sizes_give_numbers(name, parameter, size, noise):
     data = SYNTHETIC[name](200, noise=noise, random_state=0, **{parameter: size})

@@ -1,5 +1,6 @@
 """The true coordinates of the sets listed as isometric are so, piece by piece."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -9,9 +10,19 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from sklearn.neighbors import kneighbors_graph
 
-from isofold.datasets import ISOMETRIC, SYNTHETIC, dual_spiral, helix
+from isofold.datasets import (
+    ISOMETRIC,
+    SYNTHETIC,
+    circle,
+    cylinder,
+    dual_spiral,
+    flat_torus,
+    helix,
+    spherical_cap,
+)
 from isofold.datasets.synthetic._arcs import archimedean
 from isofold.datasets.synthetic.curves import _WAVE
+from isofold.datasets.synthetic.sheets import _CORRUGATION
 
 # Coordinates and lengths are below 200, so rounding costs about 200 · 2⁻⁵² = 4e-14 in each of a
 # handful of operations.
@@ -20,6 +31,10 @@ ROUNDING = 1e-11
 # With 5,000 points the extremes miss each edge of the dual spiral by less than 0.4 % of the extent,
 # but with probability (1 − 0.004/0.85)^5000 = 6e-11 (the hole takes 15 % of the area).
 EDGE_SHARE = 0.004
+
+# Relative error of a distance between neighbors: those of 20,000 points on a cap of 5° may be 1e-6
+# apart, the difference of coordinates of size 1 with an error of 2⁻⁵².
+CANCELLATION = 1e-9
 
 # Accuracy demanded of every arc length, relative to quadrature.
 INTEGRATION = 1e-10
@@ -47,11 +62,24 @@ MAX_CURVATURE = {
     "v_shape": 0.0,  # flat but for the fold, which is left out below
     "dual_spiral": spiral_curvature(np.pi, scale=0.25),
     "arched_sheet": np.pi / 2,  # half a turn over a length of 2
+    "corrugated_sheet": 1.0,  # at the crests of sin x
     "star": 1.0,
+    # Where every coordinate has a circle of radius R to itself, the unit direction (d₁, d₂, …) has
+    # the curvature √(d₁⁴ + d₂⁴ + …)/R, which is at most 1/R.
+    "flat_torus": 1.0,
+    # 1/(ρ tan α) = √3/ρ. The line between two neighbors on the inner edge passes the apex at ρ < 1,
+    # but they are less than 0.6 apart (κs < 1), so that ρ > √(1 − 0.3²) > 0.95.
+    "cone": np.sqrt(3) / 0.95,
+    "rolled_block": 0.5,
     "sinusoid": 3.0,  # at the crests of 3 cos x
     "spiral": spiral_curvature(np.pi),
+    "helix_arc": 1 / (1 + 0.2**2),
     "four_moons": 4.0,  # the moons of radius 1/4
 }
+
+# The corrugated sheet has an area of 547: with 4,000 points the six neighbors of a corner reach
+# √(6 · 4/π · 547/4000) = 1.02, which is too far for a curvature of 1; with 20,000 they reach 0.46.
+N_SAMPLES = dict.fromkeys(MAX_CURVATURE, 4000) | {"corrugated_sheet": 20000}
 
 
 # The sets in pieces: where the pieces begin on the long axis of `truth`.
@@ -94,8 +122,11 @@ def assert_isometric(X, truth, curvature):
 def test_every_isometric_set_is_checked():
     assert set(MAX_CURVATURE) == ISOMETRIC
     assert set(SYNTHETIC) - ISOMETRIC == {
+        "circle",
         "helix",
+        "cylinder",
         "half_globe",
+        "spherical_cap",
         "twin_peaks",
         "fishbowl",
         "moebius_strip",
@@ -105,7 +136,7 @@ def test_every_isometric_set_is_checked():
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", sorted(ISOMETRIC - {"v_shape"}))
 def test_truth_is_isometric(name, seed):
-    data = SYNTHETIC[name](4000, random_state=seed)
+    data = SYNTHETIC[name](N_SAMPLES[name], random_state=seed)
     piece = piece_of(data)
     for label in np.unique(piece):
         rows = piece == label
@@ -167,6 +198,38 @@ def test_helix_is_isometric_around_the_seam():
     assert within_bound(chord, arc, curvature).all()
 
 
+CLOSED = {
+    "circle": (partial(circle, 4000), [2 * np.pi]),
+    "cylinder": (partial(cylinder, 4000), [2 * np.pi, np.inf]),
+    "flat torus": (partial(flat_torus, 4000, extent=2 * np.pi), [2 * np.pi, 2 * np.pi]),
+}
+
+
+@pytest.mark.parametrize(("generator", "periods"), CLOSED.values(), ids=CLOSED)
+def test_closed_sets_are_isometric_around_their_seams_only(generator, periods):
+    data = generator(random_state=0)
+    i, j = neighbor_pairs(data.X)
+    chord, straight = pair_lengths(data.X, data.truth, (i, j))
+    step = np.abs(data.truth[i] - data.truth[j])
+    arc = np.linalg.norm(np.minimum(step, periods - step), axis=1)
+    assert within_bound(chord, arc, 1.0).all()
+    # Without the seam some neighbors are a whole turn apart.
+    assert straight.max() > 6
+
+
+@pytest.mark.parametrize("angle", [5.0, 25.0, 90.0])
+def test_map_of_the_cap_is_stretched_as_its_documentation_says(angle):
+    data = spherical_cap(20000, angle=angle, random_state=0)
+    i, j = neighbor_pairs(data.X)
+    chord, mapped = pair_lengths(data.X, data.truth, (i, j))
+    stretch = mapped / (2 * np.arcsin(chord / 2))
+    rim = np.radians(angle) / np.sin(np.radians(angle))
+    assert stretch.min() > 1 - CANCELLATION
+    assert stretch.max() < rim + CANCELLATION
+    # Some neighbors at the rim lie along it: of 20,000 points 400 are on its outermost 2 %.
+    assert stretch.max() - 1 > 0.95 * (rim - 1)
+
+
 def test_helix_length_agrees_with_quadrature():
     data = helix(37)
     for i in (1, 5, 18, 36):
@@ -186,13 +249,21 @@ def test_spiral_length_agrees_with_quadrature(start, turns, share):
     np.testing.assert_allclose(arc.parameter(length), t, rtol=INTEGRATION)
 
 
-@given(share=st.floats(0, 1))
-def test_wave_length_agrees_with_quadrature(share):
-    x = share * _WAVE.stop
-    expected = quadrature(lambda u: np.sqrt(1 + 9 * np.sin(u) ** 2), 0, x)
-    length = _WAVE.length(np.array([x]))
+WAVES = {
+    "sinusoid": (_WAVE, lambda x: -3 * np.sin(x)),
+    "corrugated sheet": (_CORRUGATION, np.cos),
+}
+
+
+# The quadrature gives up on intervals as short as the smallest number.
+@pytest.mark.parametrize(("wave", "slope"), WAVES.values(), ids=WAVES)
+@given(share=st.just(0.0) | st.floats(1e-9, 1))
+def test_wave_length_agrees_with_quadrature(wave, slope, share):
+    x = share * wave.stop
+    expected = quadrature(lambda u: np.sqrt(1 + slope(u) ** 2), 0, x)
+    length = wave.length(np.array([x]))
     np.testing.assert_allclose(length, expected, rtol=INTEGRATION, atol=ROUNDING)
-    np.testing.assert_allclose(_WAVE.parameter(length), x, rtol=INTEGRATION, atol=ROUNDING)
+    np.testing.assert_allclose(wave.parameter(length), x, rtol=INTEGRATION, atol=ROUNDING)
 
 
 def test_dual_spiral_has_the_size_its_documentation_names():

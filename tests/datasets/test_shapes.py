@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from dataset_checks import ON_SURFACE, assert_uniform
 from isofold._errors import InvalidInputError
 from isofold.datasets import (
     arched_sheet,
@@ -25,30 +26,12 @@ from isofold.datasets import (
     v_shape,
 )
 
-# Points satisfy the equation of their surface up to rounding. Coordinates and lengths are below 100
-# and at most 15 times as steep in an angle below 15, so that an operation costs at most
-# 15 · 15 · 2⁻⁵³ = 3e-14; a formula has a handful of them.
-ON_SURFACE = 1e-12
-
 # Lines of a grid are told apart after rounding to this many digits, which moves each by half a unit
 # and the difference of two steps by two units.
 GRID_DIGITS = 9
 GRID_STEPS = 2 * 10.0**-GRID_DIGITS
 
 N_SAMPLES = 4000
-
-
-def assert_uniform(values, low, high):
-    """Compare with the uniform distribution; fails by chance with probability 1e-9.
-
-    The bound on sup|F_n − F| is that of Dvoretzky, Kiefer and Wolfowitz.
-    """
-    share = np.sort((values - low) / (high - low))
-    assert share[0] >= -ON_SURFACE
-    assert share[-1] <= 1 + ON_SURFACE
-    steps = np.arange(share.size) / share.size
-    deviation = np.sqrt(np.log(2 / 1e-9) / (2 * share.size))
-    assert np.abs(share - steps).max() <= deviation + 1 / share.size
 
 
 def roll_angle(X):

@@ -1,8 +1,8 @@
 """Data sets: synthetic ones with their true coordinates, and loaders of real ones.
 
-Each generator and loader returns a `Dataset`. The mathematics of the synthetic sets is in the
-modules of `isofold.datasets.synthetic`, the places where real data are looked for in
-`isofold.datasets.real`.
+Each generator and loader returns a `Dataset`; `lift` takes one to a higher dimension, with noise
+if wanted. The mathematics of the synthetic sets is in the modules of `isofold.datasets.synthetic`,
+the places where real data are looked for in `isofold.datasets.real`.
 
 Two sets of the papers are left out, since the papers do not say enough: the 20,000 points of
 Figure 5.1 in Tadavani's thesis (the shape is not given) and the 30,000 points of the Earth with
@@ -12,6 +12,7 @@ elevation on the half globe of the EAT paper (the source is not given).
 from __future__ import annotations
 
 from isofold.datasets._dataset import Dataset
+from isofold.datasets._lift import lift
 from isofold.datasets.real import (
     load_coil20,
     load_frey_faces,
@@ -28,17 +29,25 @@ from isofold.datasets.synthetic import (
     arched_sheet,
     broken_s_curve,
     broken_swiss_roll,
+    circle,
+    cone,
+    corrugated_sheet,
+    cylinder,
     dual_spiral,
     fishbowl,
+    flat_torus,
     four_moons,
     half_globe,
     helix,
+    helix_arc,
     holed_swiss_roll,
     moebius_strip,
     parallel_swiss_rolls,
+    rolled_block,
     rotated_swiss_rolls,
     s_curve,
     sinusoid,
+    spherical_cap,
     spiral,
     star,
     swiss_roll,
@@ -53,12 +62,19 @@ __all__ = [
     "arched_sheet",
     "broken_s_curve",
     "broken_swiss_roll",
+    "circle",
+    "cone",
+    "corrugated_sheet",
+    "cylinder",
     "dual_spiral",
     "fishbowl",
+    "flat_torus",
     "four_moons",
     "half_globe",
     "helix",
+    "helix_arc",
     "holed_swiss_roll",
+    "lift",
     "load_coil20",
     "load_frey_faces",
     "load_isomap_faces",
@@ -69,9 +85,11 @@ __all__ = [
     "load_world_cities",
     "moebius_strip",
     "parallel_swiss_rolls",
+    "rolled_block",
     "rotated_swiss_rolls",
     "s_curve",
     "sinusoid",
+    "spherical_cap",
     "spiral",
     "star",
     "swiss_roll",

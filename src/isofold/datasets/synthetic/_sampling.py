@@ -72,26 +72,36 @@ def request(
 ) -> Request:
     """Check what every generator takes."""
     n_samples = check_count(n_samples, name="n_samples", minimum=minimum)
+    noise = check_noise(noise)
+    require_memory(
+        n_samples * _BYTES_PER_SAMPLE,
+        what=f"A data set of {n_samples} points",
+        instead="Ask for fewer points.",
+    )
+    return Request(n_samples, noise, check_seed(random_state))
+
+
+def check_noise(noise: float) -> float:
+    """Return a standard deviation of sensible size."""
     if not _is_real(noise) or not 0 <= noise <= LARGEST:
         msg = (
             f"noise={noise!r} is no usable standard deviation: it must lie between 0 and "
             f"{LARGEST:.0e}. Pass noise=0.0 for points that lie exactly on the surface."
         )
         raise InvalidInputError(msg)
-    require_memory(
-        n_samples * _BYTES_PER_SAMPLE,
-        what=f"A data set of {n_samples} points",
-        instead="Ask for fewer points.",
-    )
+    return float(noise)
+
+
+def check_seed(random_state: RandomState) -> np.random.RandomState:
+    """Return the source of random numbers that a seed stands for."""
     try:
-        rng = check_random_state(random_state)
+        return check_random_state(random_state)
     except ValueError as error:
         msg = (
             f"random_state={random_state!r} is no seed. Pass a whole number for the same points "
             f"every time, or None for new ones."
         )
         raise InvalidInputError(msg) from error
-    return Request(n_samples, float(noise), rng)
 
 
 def check_positive(value: float, *, name: str) -> float:

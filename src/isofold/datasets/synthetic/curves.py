@@ -20,6 +20,8 @@ _WAVE = Arc(
 )
 
 _N_COILS = 8
+_ARC_ANGLE = 6 * np.pi
+_ARC_RISE = 0.2
 _MOON_RADII = np.array([1.0, 0.25, 1.0, 0.25])
 _MOON_LEVELS = np.array([0.0, 0.0, 1.0, 1.0])
 
@@ -136,6 +138,71 @@ def helix(
     ring = 2 + np.cos(_N_COILS * t)
     points = np.column_stack((ring * np.cos(t), ring * np.sin(t), np.sin(_N_COILS * t)))
     return wanted.dataset("helix", points, length[:, np.newaxis])
+
+
+def helix_arc(
+    n_samples: int = 600, *, noise: float = 0.0, random_state: RandomState = None
+) -> Dataset:
+    """Generate an open helix of three coils, a screw line.
+
+    The points are (cos t, sin t, 0.2 t) with t in [0, 6π]. Neighboring coils are 1.26 apart.
+    For a closed helix see `helix`.
+
+    Parameters
+    ----------
+    n_samples : int, default=600
+        Number of points, spread evenly over the length.
+    noise : float, default=0.0
+        Standard deviation of the Gaussian noise added to each coordinate.
+    random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same points.
+
+    Returns
+    -------
+    Dataset
+        `truth` holds the arc length √1.04 t.
+
+    Raises
+    ------
+    InvalidInputError
+        If a parameter is out of range.
+    """
+    wanted = request(n_samples, noise=noise, random_state=random_state)
+    t = wanted.rng.uniform(0.0, _ARC_ANGLE, size=wanted.n_samples)
+    points = np.column_stack((np.cos(t), np.sin(t), _ARC_RISE * t))
+    truth = (np.hypot(1.0, _ARC_RISE) * t)[:, np.newaxis]
+    return wanted.dataset("helix_arc", points, truth)
+
+
+def circle(
+    n_samples: int = 400, *, noise: float = 0.0, random_state: RandomState = None
+) -> Dataset:
+    """Generate the unit circle, the simplest closed curve.
+
+    Parameters
+    ----------
+    n_samples : int, default=400
+        Number of points, spread evenly over the length.
+    noise : float, default=0.0
+        Standard deviation of the Gaussian noise added to each coordinate.
+    random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same points.
+
+    Returns
+    -------
+    Dataset
+        `truth` holds the angle in [0, 2π], which is the arc length. The curve is closed: 2π
+        is next to 0, so that no line keeps its distances.
+
+    Raises
+    ------
+    InvalidInputError
+        If a parameter is out of range.
+    """
+    wanted = request(n_samples, noise=noise, random_state=random_state)
+    angle = wanted.rng.uniform(0.0, 2 * np.pi, size=wanted.n_samples)
+    points = np.column_stack((np.cos(angle), np.sin(angle)))
+    return wanted.dataset("circle", points, angle[:, np.newaxis])
 
 
 def four_moons(

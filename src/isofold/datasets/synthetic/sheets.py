@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
+from scipy.special import ellipeinc
 
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
 from isofold.datasets._dataset import Dataset
-from isofold.datasets.synthetic._arcs import archimedean
+from isofold.datasets.synthetic._arcs import Arc, archimedean
 from isofold.datasets.synthetic._sampling import (
     RandomState,
     check_hole,
@@ -35,6 +36,15 @@ _SPIRAL_WIDTH = 2.0
 
 _ARCH_LENGTH = 2.0
 _ARCH_WIDTH = 1.0
+
+_CORRUGATION = Arc(
+    0.0,
+    30.0,
+    # ∫√(1 + cos² x) dx = √2 ∫√(1 − ½ sin² x) dx, an elliptic integral of the second kind.
+    antiderivative=lambda x: np.sqrt(2) * ellipeinc(x, 0.5),
+    speed=lambda x: np.sqrt(1 + np.cos(x) ** 2),
+)
+_CORRUGATED_WIDTH = 15.0
 
 
 def s_curve(
@@ -294,6 +304,52 @@ def arched_sheet(
     angle = truth[:, 0] / radius
     points = np.column_stack((-radius * np.cos(angle), truth[:, 1], radius * np.sin(angle)))
     return wanted.dataset("arched_sheet", points, truth)
+
+
+def corrugated_sheet(
+    n_samples: int = 2000,
+    *,
+    imbalance: float | None = None,
+    noise: float = 0.0,
+    random_state: RandomState = None,
+) -> Dataset:
+    """Generate a corrugated sheet: waves that neither close nor touch.
+
+    The point is (x, h, sin x) with x in [0, 30] and h in [0, 15], spread evenly over the area.
+    The sheet is 36.4 long. Its crests have curvature 1, so that 1,000 points, 0.7 apart, are
+    hardly enough to follow them.
+
+    Parameters
+    ----------
+    n_samples : int, default=2000
+        Number of points.
+    imbalance : float or None, default=None
+        Share of the points in the first half of the sheet, by arc length.
+    noise : float, default=0.0
+        Standard deviation of the Gaussian noise added to each coordinate.
+    random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same points.
+
+    Returns
+    -------
+    Dataset
+        `truth` holds arc length and h.
+
+    Raises
+    ------
+    InvalidInputError
+        If a parameter is out of range.
+    """
+    wanted = request(n_samples, noise=noise, random_state=random_state)
+    truth = draw_sheet(
+        wanted,
+        axis=straight_axis(_CORRUGATION.total),
+        width=_CORRUGATED_WIDTH,
+        imbalance=imbalance,
+    )
+    x = _CORRUGATION.parameter(truth[:, 0])
+    points = np.column_stack((x, truth[:, 1], np.sin(x)))
+    return wanted.dataset("corrugated_sheet", points, truth)
 
 
 def _bend_to_s(sheet: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Curved surfaces that no map to the plane keeps true.
+"""Curved or closed surfaces that no map to the plane keeps true.
 
 Their `truth` is a chart: coordinates that name the points of the surface but distort its
 distances.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
 from isofold.datasets._dataset import Dataset
 from isofold.datasets._sphere import sphere_points
@@ -20,6 +21,8 @@ from isofold.datasets.synthetic._sampling import (
     grid_nodes,
     request,
 )
+
+_CYLINDER_HEIGHT = 4.0
 
 
 def half_globe(
@@ -85,6 +88,95 @@ def half_globe(
         latitude = np.arcsin(wanted.rng.uniform(-1.0, 1.0, size=wanted.n_samples))
         truth = np.column_stack((longitude, latitude))
     return wanted.dataset("half_globe", sphere_points(*truth.T), truth)
+
+
+def spherical_cap(
+    n_samples: int = 1000,
+    *,
+    angle: float = 25.0,
+    noise: float = 0.0,
+    random_state: RandomState = None,
+) -> Dataset:
+    """Generate a cap of the unit sphere: a surface as nearly flat as the angle is small.
+
+    It tests whether a method notices the distortion that curvature makes unavoidable.
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of points, spread evenly over the area.
+    angle : float, default=25.0
+        Angle in degrees at the sphere's center between the middle of the cap and its rim, above
+        0 and below 180; 90 gives half a sphere.
+    noise : float, default=0.0
+        Standard deviation of the Gaussian noise added to each coordinate.
+    random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same points.
+
+    Returns
+    -------
+    Dataset
+        `truth` holds the azimuthal equidistant map (θ cos φ, θ sin φ) of the points
+        (sin θ cos φ, sin θ sin φ, cos θ). Distances from the middle are true; around it they
+        are too long by θ/sin θ, which is 3.2 % at a rim of 25°.
+
+    Raises
+    ------
+    InvalidInputError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from isofold.datasets import spherical_cap
+    >>> spherical_cap(angle=60.0, random_state=0)
+    Dataset('spherical_cap', 1000 samples, 3 features, 2 true coordinates)
+    """
+    wanted = request(n_samples, noise=noise, random_state=random_state)
+    if not check_positive(angle, name="angle") < 180:
+        msg = (
+            f"angle={angle!r} degrees must be below 180: there the cap is the whole sphere, whose "
+            f"last point the map draws out to a circle."
+        )
+        raise InvalidInputError(msg)
+    azimuth = wanted.rng.uniform(0.0, 2 * np.pi, size=wanted.n_samples)
+    # The area up to θ is 4π sin²(θ/2); the sine, unlike 1 − cos θ, is exact for small caps.
+    share = wanted.rng.uniform(size=wanted.n_samples)
+    polar = 2 * np.arcsin(np.sqrt(share) * np.sin(np.radians(angle) / 2))
+    direction = np.column_stack((np.cos(azimuth), np.sin(azimuth)))
+    points = np.column_stack((np.sin(polar)[:, np.newaxis] * direction, np.cos(polar)))
+    return wanted.dataset("spherical_cap", points, polar[:, np.newaxis] * direction)
+
+
+def cylinder(
+    n_samples: int = 1000, *, noise: float = 0.0, random_state: RandomState = None
+) -> Dataset:
+    """Generate a closed cylinder of radius 1 and height 4, without its lids.
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of points, spread evenly over the area.
+    noise : float, default=0.0
+        Standard deviation of the Gaussian noise added to each coordinate.
+    random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same points.
+
+    Returns
+    -------
+    Dataset
+        `truth` holds the angle in [0, 2π], which is the arc length, and the height in [0, 4].
+        The surface has no inner curvature, but it is closed: the angle 2π is next to 0.
+
+    Raises
+    ------
+    InvalidInputError
+        If a parameter is out of range.
+    """
+    wanted = request(n_samples, noise=noise, random_state=random_state)
+    angle = wanted.rng.uniform(0.0, 2 * np.pi, size=wanted.n_samples)
+    height = wanted.rng.uniform(0.0, _CYLINDER_HEIGHT, size=wanted.n_samples)
+    points = np.column_stack((np.cos(angle), np.sin(angle), height))
+    return wanted.dataset("cylinder", points, np.column_stack((angle, height)))
 
 
 def twin_peaks(
