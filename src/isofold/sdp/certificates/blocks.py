@@ -23,8 +23,9 @@ from isofold.sdp.stitching.joint import JointMatrix
 
 __all__ = ["BlockBound", "bound_blocks", "make_certificate"]
 
-SHARE = 0.25
-"""Part of the allowed gap that the shift ε may cost; the rest is for the primal side."""
+SHARES = ((0.25, 0.01), (0.75, 0.75))
+"""Parts of the allowed gap and of the rounding floor that the shift ε may cost, tried in turn; the
+rest is for the primal side. The second try helps where the gap is all rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +80,18 @@ def bound_blocks(
     """
     multipliers = joint.manifold.multipliers(Y, image)
     trace, rows = joint.manifold.trace(multipliers), joint.manifold.n_orthonormal_rows
+    if abs(trace) <= joint.rounding_floor:
+        # All rounding: zero is as good a bound, if C itself is semidefinite, as a misfit is.
+        multipliers, trace = [np.zeros_like(block) for block in multipliers], 0.0
     if joint.norm == 0.0:
         return BlockBound(multipliers, 0.0, 0.0, 0.0, 0.0)
-    least = SHARE * (tol * abs(trace) + joint.rounding_floor) / rows
-    factor = _definite(joint, multipliers, least)
-    if factor is not None:
-        error = least + factor.error_bound
-        return BlockBound(multipliers, trace - least * rows, least, 0.0, error)
+    least = 0.0
+    for share, rounding_share in SHARES:
+        least = (share * tol * abs(trace) + rounding_share * joint.rounding_floor) / rows
+        factor = _definite(joint, multipliers, least)
+        if factor is not None:
+            error = least + factor.error_bound
+            return BlockBound(multipliers, trace - least * rows, least, 0.0, error)
     return _repaired(joint, multipliers, trace, least) if repair else None
 
 

@@ -27,8 +27,9 @@ __all__ = ["JointMatrix"]
 NULL_TOLERANCE = 1e-12
 """Row sums of a Laplacian cancel up to rounding: some thousand units in the last place."""
 
-ROUNDING_TERMS = 16.0
-"""Roundings that count in a row of some twenty entries, whose errors partly cancel."""
+ROUNDINGS = 2048.0
+"""Roundings that count in a pivot of the slack: as many as the longest rows of the factors have
+entries. Along a chain of a thousand patches, whose rows are short, they add up to as many."""
 
 
 class JointMatrix:
@@ -79,10 +80,11 @@ class JointMatrix:
     def rounding_floor(self) -> float:
         """What the rounding of C and of the slack's factors can change in the bound.
 
-        An entry of C is known to u|C_ij| at best, which moves the smallest eigenvalue of the slack
-        by some u‖C‖, at a cost of so much for every orthonormal row.
+        An entry of C is known to u|C_ij| at best, and each pivot is the sum of as many terms as its
+        row has entries. That moves the smallest eigenvalue of the slack by some ku‖C‖, k terms a
+        pivot, at a cost of so much for every orthonormal row.
         """
-        unit = ROUNDING_TERMS * float(np.finfo(np.float64).eps)
+        unit = ROUNDINGS * float(np.finfo(np.float64).eps)
         return unit * self.norm * self.manifold.n_orthonormal_rows
 
     def shifted(self, multipliers: BlockMatrices | None, shift: float) -> Matrix:

@@ -97,6 +97,9 @@ def newton_steps(
     hessian = _Hessian(joint, Y.shape[1])
     floor, damping = joint.rounding_floor, 0.0
     for _ in range(max_iter):
+        if damping == 0.0 and (last := _chord(joint, hessian, Y, image, value, tol)) is not None:
+            yield last
+            return
         hessian.evaluate(Y, manifold.multipliers(Y, image))
         n_negative = -1
         while True:
@@ -114,7 +117,7 @@ def newton_steps(
                 yield NewtonStep(Y, value, image, residual, n_negative, converged=True)
                 return
             damping = max(10.0 * damping, FIRST_DAMPING)
-        settled = decrease <= SETTLED * tol * abs(value) + floor * SETTLED and damping == 0.0
+        settled = decrease <= SETTLED * (tol * abs(value) + floor) and damping == 0.0
         stalled = abs(value - new_value) <= 1e-14 * abs(value) + floor * SETTLED
         Y, value, image = new, new_value, new_image
         residual = _residual(joint, Y, image)
@@ -122,6 +125,35 @@ def newton_steps(
         if settled or stalled:
             return
         damping = damping / 10.0 if damping > 10.0 * FIRST_DAMPING else 0.0
+
+
+def _chord(
+    joint: JointMatrix,
+    hessian: _Hessian,
+    Y: FloatArray,
+    image: FloatArray,
+    value: float,
+    tol: float,
+) -> NewtonStep | None:
+    """Return the last step, taken with the factors at the point before, if it is the last.
+
+    Close to the minimum the Hessian hardly changes any more, and factors are what a step costs.
+    """
+    floor = joint.rounding_floor
+    # Bases of motions out of a block's own space may turn from point to point.
+    if any(rows.shape[1] < Y.shape[1] for rows in joint.manifold.groups):
+        return None
+    # The first gets there, the second takes the gradient, and so the multipliers, to rounding.
+    for _ in range(2):
+        step, decrease = hessian.chord_step(Y, image)
+        if step is None or decrease > SETTLED * (tol * abs(value) + floor):
+            return None
+        new = joint.with_best_free_rows(joint.manifold.retract(Y, step))
+        new_value, new_image = joint.value(new)
+        if new_value > value + floor:
+            return None
+        Y, image = new, new_image
+    return NewtonStep(Y, new_value, image, _residual(joint, Y, image), converged=True)
 
 
 def _residual(joint: JointMatrix, Y: FloatArray, image: FloatArray) -> float:
@@ -156,6 +188,7 @@ class _Hessian:
         self._order, self._indices, self._indptr = self._pattern()
         self._ground, self._needs_lift = _grounded_coordinates(joint, self)
         self._factor: SymmetricFactor | None = None
+        self._is_definite = False
         self._basis: list[FloatArray] = []
         self._data: FloatArray = np.empty(0)
         self._diagonal = self._diagonal_places()
@@ -172,6 +205,7 @@ class _Hessian:
         self, Y: FloatArray, image: FloatArray, damping: float
     ) -> tuple[int, FloatArray, float]:
         """Return the number of negative pivots, the step and the decrease that it promises."""
+        self._is_definite = False
         data = self._data.copy()
         diagonal = data[self._diagonal]
         mean = float(np.abs(diagonal).mean()) or 1.0
@@ -191,9 +225,19 @@ class _Hessian:
         negative = self._factor.n_negative
         if negative:
             return negative, np.zeros_like(Y), 0.0
+        self._is_definite = True
         gradient = self._coordinates(image)
         x = -self._factor.solve(gradient)
         return 0, self._vector(x, Y), -float(gradient @ x)
+
+    def chord_step(self, Y: FloatArray, image: FloatArray) -> tuple[FloatArray | None, float]:
+        """Return the step of the last factors, if those are definite, and what it promises."""
+        if self._factor is None or not self._is_definite:
+            return None, np.inf
+        self._basis = self.manifold.tangent_basis(Y)
+        gradient = self._coordinates(image)
+        x = -self._factor.solve(gradient)
+        return self._vector(x, Y), -float(gradient @ x)
 
     def _coordinates(self, G: FloatArray) -> FloatArray:
         """Return Bᵀ G: the tangent coordinates of a matrix of the shape of Y."""

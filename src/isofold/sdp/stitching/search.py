@@ -93,6 +93,7 @@ class _Search:
     options: Options
     bound: BlockBound | None = None
     best: Iterate | None = field(default=None, init=False)
+    allowed: Iterate | None = field(default=None, init=False)
     n_iter: int = field(default=0, init=False)
 
     def run(self, start: Start) -> Iterator[Iterate]:
@@ -240,9 +241,19 @@ class _Search:
         return isometric_combination(self.joint, modes, p, self.options.rng)
 
     def _note(self, Y: FloatArray, value: float, residual: float, stage: str) -> Iterate:
+        """Record where the search is; return the best point so far that has few enough columns.
+
+        Whoever stops the search gets the latter: points with spare columns are only on the way.
+        """
         self.n_iter += 1
         self.best = Iterate(Y, np.empty(0), value, residual, stage, self.n_iter)
-        return self.best
+        if Y.shape[1] > self.options.max_rank:
+            if self.allowed is None:
+                return self.best
+            return replace(self.allowed, stage=stage, n_iter=self.n_iter)
+        if self.allowed is None or value <= self.allowed.objective:
+            self.allowed = self.best
+        return replace(self.allowed, stage=stage, n_iter=self.n_iter)
 
     def _last(self) -> Iterate:
         assert self.best is not None, "every stage yields its start"  # noqa: S101
