@@ -1,5 +1,6 @@
 """Neighbors: who is near whom, and how far apart along the data."""
 
+from isofold.neighbors.balls import GraphBalls, balls_around, cover_by_balls
 from isofold.neighbors.components import Components, connected_components
 from isofold.neighbors.connect import connect
 from isofold.neighbors.dimension import (
@@ -31,11 +32,13 @@ from isofold.neighbors.spanning import (
     euclidean_spanning_tree,
     graph_spanning_tree,
 )
+from isofold.neighbors.strays import find_settled, find_strays, subgraph
 
 __all__ = [
     "BruteForceSearch",
     "Components",
     "DimensionEstimate",
+    "GraphBalls",
     "HNSWSearch",
     "KDTreeSearch",
     "NearestSource",
@@ -45,12 +48,16 @@ __all__ = [
     "RadiusNeighbors",
     "SpanningTree",
     "all_pairs_geodesics",
+    "balls_around",
     "build_graph",
     "build_search",
     "connect",
     "connected_components",
+    "cover_by_balls",
     "enhance",
     "euclidean_spanning_tree",
+    "find_settled",
+    "find_strays",
     "geodesic_blocks",
     "geodesic_distances",
     "graph_spanning_tree",
@@ -58,4 +65,5 @@ __all__ = [
     "levina_bickel_dimension",
     "local_pca_dimension",
     "nearest_source",
+    "subgraph",
 ]
