@@ -1,0 +1,16 @@
+"""Patches: overlapping pieces of the data, each with a chart that keeps lengths."""
+
+from isofold.patches.atlas import Atlas
+from isofold.patches.balls import ScaleRules, charted_balls
+from isofold.patches.charts import ChartFit, fit_charts
+from isofold.patches.cover import Memberships, PatchCover
+
+__all__ = [
+    "Atlas",
+    "ChartFit",
+    "Memberships",
+    "PatchCover",
+    "ScaleRules",
+    "charted_balls",
+    "fit_charts",
+]

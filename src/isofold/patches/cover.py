@@ -1,0 +1,157 @@
+"""The cover: overlapping sets of points, each small enough to be flat or nearly so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from isofold._typing import BoolArray, FloatArray, IntArray
+
+__all__ = ["Memberships", "PatchCover"]
+
+MIN_CHART_WEIGHT = 0.05
+"""Weight of the outermost points of a patch in its chart: never nothing."""
+
+MIN_STITCH_WEIGHT = 1e-3
+"""1 - (d/h)² of the outermost points of a patch in the stitching, before it is squared."""
+
+
+def chart_weights(offsets: FloatArray) -> FloatArray:
+    """Return the weights 1 - (d/h)² of points in charts, from their offsets d/h."""
+    return np.asarray(np.maximum(1.0 - offsets**2, MIN_CHART_WEIGHT))
+
+
+@dataclass(frozen=True, eq=False)
+class PatchCover:
+    """Overlapping patches of points.
+
+    Attributes
+    ----------
+    n_points : int
+        Number of points, all of which are in some patch.
+    indptr : ndarray of shape (n_patches + 1,)
+        Patch i holds ``members[indptr[i]:indptr[i + 1]]``.
+    members : ndarray of shape (n_entries,)
+        The points of the patches.
+    offsets : ndarray of shape (n_entries,)
+        How far out in its patch a point is: its distance from the seed over the radius h of the
+        patch, in [0, 1); zero throughout where patches have no center.
+    seeds : ndarray of shape (n_patches,)
+        The central point of every patch.
+    radii : ndarray of shape (n_patches,)
+        The radii h.
+    by_overlap : bool
+        How misfits are weighed in the stitching: overlaps as a whole, each by the mean over its
+        points (the thesis), or point by point around their consensus.
+    """
+
+    n_points: int
+    indptr: IntArray
+    members: IntArray
+    offsets: FloatArray
+    seeds: IntArray
+    radii: FloatArray
+    by_overlap: bool = False
+
+    @property
+    def n_patches(self) -> int:
+        """Number of patches."""
+        return len(self.seeds)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of points in every patch."""
+        return np.diff(self.indptr)
+
+    @cached_property
+    def patches(self) -> IntArray:
+        """The patch of every entry."""
+        return np.repeat(np.arange(self.n_patches), self.sizes)
+
+    @property
+    def chart_weights(self) -> FloatArray:
+        """Weights of the entries in the charts, 1 - (d/h)²."""
+        return chart_weights(self.offsets)
+
+    @property
+    def stitch_weights(self) -> FloatArray:
+        """Weights of the entries in the stitching, (1 - (d/h)²)²: they fade out at the border."""
+        return np.asarray(np.maximum(1.0 - self.offsets**2, MIN_STITCH_WEIGHT) ** 2)
+
+    def members_of(self, patch: int) -> IntArray:
+        """Return the points of a patch.
+
+        Parameters
+        ----------
+        patch : int
+            Its number.
+
+        Returns
+        -------
+        ndarray of int
+            Its points.
+        """
+        return self.members[self.indptr[patch] : self.indptr[patch + 1]]
+
+
+@dataclass(frozen=True, eq=False)
+class Memberships:
+    """The patches of every point, the one in which it is most central first.
+
+    Attributes
+    ----------
+    indptr : ndarray of shape (n_points + 1,)
+        Point i is in the entries ``entries[indptr[i]:indptr[i + 1]]`` of the cover.
+    entries : ndarray of shape (n_memberships,)
+        Entries of the cover.
+    patches : ndarray of shape (n_memberships,)
+        Their patches.
+    weights : ndarray of shape (n_memberships,)
+        Their weights in the stitching.
+    """
+
+    indptr: IntArray
+    entries: IntArray
+    patches: IntArray
+    weights: FloatArray
+
+    @cached_property
+    def points(self) -> IntArray:
+        """The point of every membership."""
+        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+    @classmethod
+    def strongest(
+        cls, cover: PatchCover, most: int | None, is_off: BoolArray | None = None
+    ) -> Memberships:
+        """Return the patches in which every point is most central.
+
+        Parameters
+        ----------
+        cover : PatchCover
+            The cover.
+        most : int or None
+            How many patches a point keeps; all if None.
+        is_off : ndarray of bool of shape (n_entries,) or None, default=None
+            Entries far off the chart of their patch: they come last and count next to nothing.
+
+        Returns
+        -------
+        Memberships
+            At least one patch for every point.
+        """
+        off = np.zeros(len(cover.members), dtype=bool) if is_off is None else is_off
+        order = np.lexsort((cover.offsets, off, cover.members))
+        counts = np.bincount(cover.members, minlength=cover.n_points)
+        if most is not None:
+            begin = np.concatenate([[0], np.cumsum(counts)])[:-1]
+            place = np.arange(len(order)) - np.repeat(begin, counts)
+            order, counts = order[place < most], np.minimum(counts, most)
+        return cls(
+            indptr=np.concatenate([[0], np.cumsum(counts)]),
+            entries=order,
+            patches=cover.patches[order],
+            weights=np.where(off, MIN_STITCH_WEIGHT**2, cover.stitch_weights)[order],
+        )
