@@ -6,13 +6,20 @@ from typing import Any as _Any
 
 if _TYPE_CHECKING:
     from isofold import datasets, linalg, neighbors, quality, sdp
+    from isofold.alignment import StitchTerms
+    from isofold.embedding import IPA
 
 __version__ = "0.1.0"
-__all__ = ["datasets", "linalg", "neighbors", "quality", "sdp"]
+__all__ = ["IPA", "StitchTerms", "datasets", "linalg", "neighbors", "quality", "sdp"]
+
+# Estimators and what goes with them, by the room they live in.
+_HOMES = {"IPA": "embedding", "StitchTerms": "alignment"}
 
 
 def __getattr__(name: str) -> _Any:
     # Rooms are loaded when first used, so that importing isofold costs almost nothing.
+    if name in _HOMES:
+        return getattr(_import_module(f"{__name__}.{_HOMES[name]}"), name)
     if name in __all__:
         return _import_module(f"{__name__}.{name}")
     msg = f"module {__name__!r} has no attribute {name!r}"

@@ -56,3 +56,7 @@ class UnboundedProblemError(InvalidInputError):
     def __init__(self, message: str, n_components: int = 1) -> None:
         super().__init__(message)
         self.n_components = n_components
+
+
+class DoubtfulMapWarning(UserWarning):
+    """A map was made, but there are reasons not to trust it unseen."""

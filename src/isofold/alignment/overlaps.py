@@ -1,0 +1,215 @@
+"""Overlaps: what two patches that share points say about how they fit together.
+
+The misfit of a point x in patches i and j is |u_i R_i + t_i - u_j R_j - t_j|². Summed over the
+shared points it is a quadratic form of (R_i, t_i, R_j, t_j), given by second moments of the rows
+p = (u, 1). Two weightings are in use:
+
+- *consensus*, w_i(x) w_j(x) / Σ_k w_k(x): the sum over all pairs is the scatter of the images of x
+  around their weighted mean, so that a point counts by how central it is, not by how many patches
+  hold it;
+- *by overlap*, 1/n_ij: each overlap counts by the mean over its points (the thesis, eq. 5.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from isofold._memory import require_memory
+from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold.patches import Memberships, PatchCover
+
+__all__ = ["Overlaps", "joint_matrix", "measure_overlaps"]
+
+LEAST_TIE = 1e-9
+"""Smallest singular value of the cross-covariance of an overlap, in units of the charts' variance,
+above which it is not just rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Overlaps:
+    """Pairs of patches that share points, and the moments of those.
+
+    Attributes
+    ----------
+    pairs : ndarray of shape (n_overlaps, 2)
+        Patches i < j.
+    counts : ndarray of shape (n_overlaps,)
+        Number of shared points.
+    cross : ndarray of shape (n_overlaps, r + 1, r + 1)
+        Weighted sums of p_i p_jᵀ.
+    own : ndarray of shape (n_patches, r + 1, r + 1)
+        Weighted sums of p_i p_iᵀ over all overlaps of a patch.
+    variance : float
+        Weighted variance of the chart coordinates within the overlaps, both sides added: what the
+        misfit is measured against.
+    """
+
+    pairs: IntArray
+    counts: IntArray
+    cross: FloatArray
+    own: FloatArray
+    variance: float
+
+    @property
+    def weights(self) -> FloatArray:
+        """Total weight of every overlap."""
+        return self.cross[:, -1, -1]
+
+    def n_rigid_groups(self) -> int:
+        """Return into how many groups patches fall that overlaps tie together without a hinge."""
+        ties = self.pairs[self.smallest_singular_values() > LEAST_TIE]
+        c = len(self.own)
+        links = sp.csr_array((np.ones(len(ties)), (ties[:, 0], ties[:, 1])), shape=(c, c))
+        return int(connected_components(links, directed=False)[0])
+
+    def smallest_singular_values(self) -> FloatArray:
+        """Return σ_min of the cross-covariance of every overlap (Theorem 1 asks for σ_min > 0)."""
+        weights = self.weights[:, None, None]
+        moments = self.cross[:, :-1, :-1] / weights
+        means = self.cross[:, :-1, -1:] @ self.cross[:, -1:, :-1] / weights**2
+        return np.linalg.svd(moments - means, compute_uv=False)[:, -1]
+
+
+def measure_overlaps(
+    cover: PatchCover, memberships: Memberships, coordinates: FloatArray
+) -> Overlaps:
+    """Gather the moments of all overlaps.
+
+    Parameters
+    ----------
+    cover : PatchCover
+        The patches.
+    memberships : Memberships
+        The patches of every point that count.
+    coordinates : ndarray of shape (n_entries, r)
+        Chart coordinates of the entries of the cover.
+
+    Returns
+    -------
+    Overlaps
+        The moments.
+    """
+    c, r = cover.n_patches, coordinates.shape[1]
+    first, second = _pairs_within(memberships)
+    rows = np.column_stack([coordinates, np.ones(len(coordinates))])[memberships.entries]
+    require_memory(
+        8 * len(first) * (3 * (r + 1) ** 2 + 8),
+        what=f"The overlaps of {c} patches share {len(first)} pairs of points; their moments",
+        instead="Use smaller patches, so that a point is in fewer of them.",
+    )
+    keys = memberships.patches[first] * c + memberships.patches[second]
+    found, overlap = np.unique(keys, return_inverse=True)
+    counts = np.bincount(overlap, minlength=len(found))
+    keep = _worth_keeping(found, counts, c, r)
+    if not keep.all():
+        inside = keep[overlap]
+        first, second = first[inside], second[inside]
+        overlap = (np.cumsum(keep) - 1)[overlap[inside]]
+        found, counts = found[keep], counts[keep]
+    if cover.by_overlap:
+        weights = 1.0 / counts[overlap]
+    else:
+        w = memberships.weights
+        total = np.bincount(memberships.points, w, minlength=cover.n_points)
+        weights = w[first] * w[second] / total[memberships.points[first]]
+    gather = sp.csr_array(
+        (weights, (overlap, np.arange(len(overlap)))), shape=(len(found), len(overlap))
+    )
+    products = rows[first][:, :, None] * rows[second][:, None, :]
+    cross = (gather @ products.reshape(len(first), (r + 1) ** 2)).reshape(-1, r + 1, r + 1)
+    n = len(memberships.entries)
+    load = np.zeros(n)
+    for end in (first, second):
+        load += np.bincount(end, weights, minlength=n)
+    return Overlaps(
+        pairs=np.column_stack([found // c, found % c]),
+        counts=counts,
+        cross=cross,
+        own=_own_moments(memberships.patches, rows, load, c),
+        variance=_variance(gather, rows[first], cross[:, :, -1])
+        + _variance(gather, rows[second], cross[:, -1, :]),
+    )
+
+
+def joint_matrix(overlaps: Overlaps, dimensions: IntArray) -> sp.csr_array:
+    """Return the misfit of all overlaps as a sparse quadratic form of rotations and translations.
+
+    Parameters
+    ----------
+    overlaps : Overlaps
+        The moments.
+    dimensions : ndarray of int of shape (n_patches,)
+        The dimension r_i of each patch; its chart uses the first r_i coordinates.
+
+    Returns
+    -------
+    csr_array
+        The matrix [[L_X, Z], [Zᵀ, L_G]] of the thesis (eq. 5.8), the rows of each patch together:
+        first those of its rotation, then its translation.
+    """
+    c, side = overlaps.own.shape[:2]
+    i, j = overlaps.pairs.T
+    rows = np.concatenate([np.arange(c), i, j])
+    columns = np.concatenate([np.arange(c), j, i])
+    blocks = np.concatenate([overlaps.own, -overlaps.cross, -overlaps.cross.swapaxes(1, 2)])
+    offset = np.arange(side)
+    total = c * side
+    places = (
+        np.broadcast_to(rows[:, None, None] * side + offset[:, None], blocks.shape).ravel(),
+        np.broadcast_to(columns[:, None, None] * side + offset, blocks.shape).ravel(),
+    )
+    matrix = sp.csr_array(sp.coo_array((blocks.ravel(), places), shape=(total, total)))
+    if (dimensions == side - 1).all():
+        return matrix
+    used = ((offset < dimensions[:, None]) | (offset == side - 1)).ravel()
+    return matrix[used][:, used]
+
+
+def _pairs_within(memberships: Memberships) -> tuple[IntArray, IntArray]:
+    """Return all pairs of memberships of one point, the lower patch first."""
+    begin, counts = memberships.indptr[:-1], np.diff(memberships.indptr)
+    firsts, seconds = [], []
+    for b in range(1, int(counts.max(initial=0))):
+        holders = begin[counts > b]
+        for a in range(b):
+            firsts.append(holders + a)
+            seconds.append(holders + b)
+    if not firsts:
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    first, second = np.concatenate(firsts), np.concatenate(seconds)
+    swap = memberships.patches[first] > memberships.patches[second]
+    return np.where(swap, second, first), np.where(swap, first, second)
+
+
+def _worth_keeping(keys: IntArray, counts: IntArray, c: int, r: int) -> BoolArray:
+    """Return which overlaps are to be kept: all but the small ones that others make up for.
+
+    Small ones say little, and every one of them fills the factors of the stitching. But where no
+    third patch overlaps both, a small overlap may be all that closes a ring.
+    """
+    keep = counts >= r + 2
+    if not len(keys):
+        return keep
+    first, second = np.divmod(keys, c)
+    ones = np.ones(int(keep.sum()))
+    strong = sp.csr_array((ones, (first[keep], second[keep])), shape=(c, c))
+    strong = strong + strong.T
+    by_way = strong @ strong
+    return keep | (np.asarray(by_way[first, second]).ravel() == 0)
+
+
+def _own_moments(patches: IntArray, rows: FloatArray, load: FloatArray, c: int) -> FloatArray:
+    gather = sp.csr_array((load, (patches, np.arange(len(patches)))), shape=(c, len(patches)))
+    products = rows[:, :, None] * rows[:, None, :]
+    side = rows.shape[1]
+    return np.asarray(gather @ products.reshape(len(rows), -1)).reshape(c, side, side)
+
+
+def _variance(gather: sp.csr_array, rows: FloatArray, sums: FloatArray) -> float:
+    """Return Σ w |u - ū|² over all overlaps, from sums of w p."""
+    squares = gather @ (rows[:, :-1] ** 2).sum(axis=1)
+    return float((squares - (sums[:, :-1] ** 2).sum(axis=1) / sums[:, -1]).sum())

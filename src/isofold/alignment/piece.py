@@ -1,0 +1,291 @@
+"""Unfolding of one connected piece: cover, charts, stitching, from coarse to fine.
+
+A coarse cover, with patches of twice the size and a tolerance of twice the noise and bending, is
+stitched first. Its embedding starts the fine one (the multilevel start), and how far the two differ
+tells how much the choice of scale matters (the error estimate).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold.alignment.stitch import Alignment, images_of, place, stitch
+from isofold.alignment.terms import NodeTerms
+from isofold.linalg import principal_coordinates, procrustes
+from isofold.neighbors import NeighborGraph
+from isofold.patches import ChartFit, Memberships, PatchCover
+from isofold.sdp import LowRankSDP
+
+__all__ = [
+    "Piece",
+    "Recipe",
+    "parts_of_cover",
+    "stray_members",
+    "strongest_memberships",
+    "unfold_piece",
+]
+
+MOST_PATCHES = 5
+"""Patches that a point of a ball cover keeps: three are too few under noise, all only cost time."""
+
+MOST_GROWTH = 2.0
+"""How many more memberships may be taken to hold a hinge."""
+
+WEAK_SIGNAL, WEAK_CERTAINTY = 6.0, 50.0
+"""λ_r over the noise of one direction, and points times λ_r over that of all, below which the
+tangent of a patch is not to be trusted: it may be turned by some eight degrees."""
+
+HOPELESS = 0.5
+"""Share of points in patches without a trustworthy tangent above which stitching is pointless."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A connected piece with its map.
+
+    Attributes
+    ----------
+    nodes : ndarray of int
+        The nodes of the piece.
+    cover : PatchCover
+        Its patches; members count within the piece.
+    charts : ChartFit
+        Their charts.
+    memberships : Memberships
+        The patches of every node of the piece.
+    alignment : Alignment
+        The motions.
+    embedding : ndarray of shape (n_nodes, r)
+        The placed nodes.
+    spectrum : ndarray
+        Variances of the placed nodes along the axes of the space in which they were stitched; more
+        than r if the solver was allowed more columns.
+    agreement : float
+        Relative distance of the embedding from that of the coarse cover; NaN if there is none.
+    weak : float
+        Share of points in patches whose tangent does not stand out from the noise.
+    """
+
+    nodes: IntArray
+    cover: PatchCover
+    charts: ChartFit
+    memberships: Memberships
+    alignment: Alignment
+    embedding: FloatArray
+    spectrum: FloatArray
+    agreement: float
+    weak: float
+
+    @cached_property
+    def patch_error(self) -> FloatArray:
+        """Misfit of every patch with the embedding, over the extent of the patch."""
+        weights, patches = self.memberships.weights, self.memberships.patches
+        images = images_of(self.memberships, self.charts.coordinates, self.alignment)
+        squares = ((images - self.embedding[self.memberships.points]) ** 2).sum(axis=1)
+        c = self.cover.n_patches
+        misfit = np.bincount(patches, weights * squares, minlength=c)
+        total = np.bincount(patches, weights, minlength=c)
+        extent = self.charts.spread * self.charts.coordinates.shape[1]
+        tiny = np.finfo(np.float64).tiny
+        return np.sqrt(misfit / np.maximum(total * extent, tiny))
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether the piece was projected rather than stitched, as its patches are all noise."""
+        return self.weak > HOPELESS
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """How pieces are to be covered, charted and stitched.
+
+    Attributes
+    ----------
+    charted : callable (points, graph, nodes, level) -> (PatchCover, ChartFit) or None
+        Cover with charts of a piece with given nodes, the fine one at level 0 and a coarse one at
+        level 1; None if a piece is too small for it, or there is none.
+    chart : callable (points, cover) -> ChartFit
+        The charts of a cover.
+    solver : LowRankSDP
+        The solver.
+    terms : callable (nodes) -> NodeTerms or None
+        Further terms for a piece with given nodes, if there are any.
+    """
+
+    charted: Callable[
+        [FloatArray, NeighborGraph, IntArray, int], tuple[PatchCover, ChartFit] | None
+    ]
+    chart: Callable[[FloatArray, PatchCover], ChartFit]
+    solver: LowRankSDP
+    terms: Callable[[IntArray], NodeTerms] | None = None
+
+
+def unfold_piece(
+    points: FloatArray,
+    graph: NeighborGraph,
+    nodes: IntArray,
+    recipe: Recipe,
+    *,
+    charted: tuple[PatchCover, ChartFit] | None = None,
+) -> Piece:
+    """Unfold a connected piece.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        The points of the piece.
+    graph : NeighborGraph
+        Their graph.
+    nodes : ndarray of int of shape (n,)
+        The numbers of the points in the whole.
+    recipe : Recipe
+        Cover, charts and solver.
+    charted : tuple of PatchCover and ChartFit or None, default=None
+        The fine cover with its charts, if they are known.
+
+    Returns
+    -------
+    Piece
+        The unfolded piece.
+    """
+    fine = charted or recipe.charted(points, graph, nodes, 0) or _as_one(points, recipe)
+    weak = weak_share(*fine)
+    if weak > HOPELESS and fine[0].n_patches > 1:
+        fine = _as_one(points, recipe)
+    coarse = recipe.charted(points, graph, nodes, 1) if fine[0].n_patches > 1 else None
+    start = None if coarse is None else _align(*coarse, recipe.solver, None)[2]
+    terms = None if recipe.terms is None else recipe.terms(nodes)
+    memberships, alignment, embedding, spectrum = _align(*fine, recipe.solver, start, terms)
+    agreement = np.nan if start is None else _relative_distance(start, embedding)
+    return Piece(nodes, *fine, memberships, alignment, embedding, spectrum, agreement, weak)
+
+
+def stray_members(cover: PatchCover, charts: ChartFit, is_settled: BoolArray) -> BoolArray:
+    """Return which points are far off most patches around them, or in none with a settled seed."""
+    off = np.bincount(cover.members, charts.is_far, minlength=cover.n_points)
+    count = np.bincount(cover.members, minlength=cover.n_points)
+    is_held = np.zeros(cover.n_points, dtype=bool)
+    is_held[cover.members[is_settled[cover.seeds][cover.patches]]] = True
+    return np.asarray((2 * off > count) | ~is_held)
+
+
+def parts_of_cover(cover: PatchCover) -> list[IntArray]:
+    """Return the points of every group of patches that share points with each other."""
+    n = cover.n_points
+    shape = (n + cover.n_patches, n + cover.n_patches)
+    ones = np.ones(len(cover.members), dtype=bool)
+    links = sp.csr_array((ones, (cover.members, n + cover.patches)), shape=shape)
+    labels = connected_components(links, directed=False)[1][:n]
+    return [np.flatnonzero(labels == label) for label in np.unique(labels)]
+
+
+def strongest_memberships(cover: PatchCover, charts: ChartFit) -> Memberships:
+    """Return the patches that count at every point: all, where fewer would not hold together."""
+    memberships = Memberships.strongest(cover, MOST_PATCHES, charts.is_off)
+    if cover.by_overlap or n_groups(memberships, cover.n_patches) > 1:
+        memberships = Memberships.strongest(cover, None, charts.is_off)
+    return memberships
+
+
+def n_groups(memberships: Memberships, n_patches: int) -> int:
+    """Return into how many groups patches fall that share points with each other."""
+    first = memberships.indptr[:-1]
+    lead = np.repeat(memberships.patches[first], np.diff(memberships.indptr))
+    shape = (n_patches, n_patches)
+    ones = np.ones(len(lead), dtype=bool)
+    links = sp.csr_array((ones, (lead, memberships.patches)), shape=shape)
+    return int(connected_components(links, directed=False)[0])
+
+
+def weak_share(cover: PatchCover, charts: ChartFit) -> float:
+    """Return the share of points in patches whose tangent does not stand out from the noise."""
+    return float(cover.sizes[is_weak(charts)].sum() / cover.sizes.sum())
+
+
+def is_weak(charts: ChartFit) -> BoolArray:
+    """Return which patches have a tangent that does not stand out from the noise."""
+    return np.asarray((charts.signal < WEAK_SIGNAL) | (charts.certainty < WEAK_CERTAINTY))
+
+
+def whole_cover(points: FloatArray) -> PatchCover:
+    """Return a single patch of all points."""
+    n_points = len(points)
+    distances = np.linalg.norm(points - points.mean(axis=0), axis=1)
+    seed = int(distances.argmin())
+    radius = float(np.linalg.norm(points - points[seed], axis=1).max()) or 1.0
+    return PatchCover(
+        n_points=n_points,
+        indptr=np.array([0, n_points]),
+        members=np.arange(n_points),
+        offsets=np.zeros(n_points),
+        seeds=np.array([seed]),
+        radii=np.array([radius]),
+    )
+
+
+def _as_one(points: FloatArray, recipe: Recipe) -> tuple[PatchCover, ChartFit]:
+    cover = whole_cover(points)
+    return cover, recipe.chart(points, cover)
+
+
+def _align(
+    cover: PatchCover,
+    charts: ChartFit,
+    solver: LowRankSDP,
+    start: FloatArray | None,
+    terms: NodeTerms | None = None,
+) -> tuple[Memberships, Alignment, FloatArray, FloatArray]:
+    """Return memberships, motions, the placed points in r dimensions, and their spectrum."""
+    memberships = strongest_memberships(cover, charts)
+
+    def stitched() -> Alignment:
+        return stitch(
+            cover,
+            memberships,
+            charts.coordinates,
+            solver=solver,
+            start=start,
+            dimensions=charts.dimensions,
+            terms=terms,
+        )
+
+    alignment = stitched()
+    is_full = (charts.dimensions == charts.coordinates.shape[1]).all()
+    all_members, few_more = len(cover.members), MOST_GROWTH * len(memberships.entries)
+    if (
+        alignment.overlaps is not None
+        and is_full
+        and len(memberships.entries) < all_members <= few_more
+        and alignment.overlaps.n_rigid_groups() > 1
+    ):
+        # A hinge: points that belong to more patches may hold it.
+        memberships = Memberships.strongest(cover, None, charts.is_off)
+        alignment = stitched()
+    placed = place(memberships, charts.coordinates, alignment)
+    # Step 11 of Algorithm 5: what the solver laid out in more dimensions is projected to r.
+    principal = principal_coordinates(placed, placed.shape[1])
+    r = charts.coordinates.shape[1]
+    if placed.shape[1] > r:
+        axes = principal.axes[:, :r]
+        placed = placed @ axes
+        alignment = replace(
+            alignment,
+            rotations=alignment.rotations @ axes,
+            translations=alignment.translations @ axes,
+        )
+    return memberships, alignment, placed, principal.variances
+
+
+def _relative_distance(first: FloatArray, second: FloatArray) -> float:
+    """Return the root mean square distance after a rigid motion, relative to the extent."""
+    spread = float(np.linalg.norm(second - second.mean(axis=0)))
+    if spread == 0.0:
+        return 0.0
+    return float(procrustes(first, second).residual * np.sqrt(len(first)) / spread)

@@ -1,0 +1,357 @@
+"""Isometric patch alignment (IPA): overlapping patches, flat each by itself, fitted together.
+
+    minimize  Σ_x Σ_{i<j ∋ x} w_ij(x) |u_i(x) R_i + t_i - u_j(x) R_j - t_j|²   s.t.  R_i R_iᵀ = I
+
+over rotations R_i (r × p) and translations t_i of patches with charts u_i. With t eliminated it is
+a semidefinite program in A = RRᵀ,
+
+    primal   min ⟨K, A⟩     A ⪰ 0, unit blocks on the diagonal
+    dual     max tr Λ       K - Λ ⪰ 0, Λ block-diagonal,
+
+whose bound certifies a solution of p = r columns wherever it is met (always, on clean data).
+
+The thesis takes k-means clusters and their principal axes: ``IPA(cover="kmeans", n_patches=50,
+chart="pca")``. By default patches are graph balls that find their own size, and charts follow the
+curvature to second order, so that nothing needs to be tuned.
+
+References
+----------
+Khajehpour Tadavani, P. (2013). Nonlinear Dimensionality Reduction by Manifold Unfolding. PhD
+thesis, University of Waterloo, chapter 5.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.random import sample_without_replacement
+from sklearn.utils.validation import check_is_fitted
+
+from isofold._base import BaseEmbedder
+from isofold._errors import DoubtfulMapWarning, InvalidInputError
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_count
+from isofold.alignment.doubts import diagnose, estimated_error
+from isofold.alignment.patch_map import MappedPoints, assemble
+from isofold.alignment.recipe import make_recipe, read_cover
+from isofold.alignment.relaxation import Relaxation, relax_if_loose
+from isofold.alignment.terms import NodeTerms, StitchTerms
+from isofold.alignment.unfold import Unfolding, unfold
+from isofold.neighbors import build_graph, levina_bickel_dimension
+from isofold.neighbors.duplicates import find_distinct
+from isofold.patches.reduce import find_reduction
+from isofold.sdp import LowRankSDP
+
+__all__ = ["IPA"]
+
+logger = logging.getLogger("isofold")
+
+SAMPLE_SIZES = (20_000, 80_000)
+"""Samples from which patches are made; all others are placed by the charts of their neighbors. The
+second is drawn only if the map of the first is doubtful."""
+
+HELPED_BY_POINTS = {"bending", "contraction", "error", "hinges", "match", "noise", "pieces"}
+BEYOND_HELP = {"closure", "curvature", "projected"}
+"""Doubts for which a larger sample is drawn, and those which it would not change."""
+
+LARGEST_UNIT = 1e70
+"""Size of numbers, and of their inverses, whose fourth powers can still be told apart."""
+
+MAX_ITER = 30
+"""Steps of each stage of the stitching: what needs more is not a sheet of this dimension."""
+
+
+class IPA(BaseEmbedder):
+    """Isometric patch alignment: a map on which distances are true.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=2
+        Dimension r of the map; "auto" takes the intrinsic dimension of the data.
+    cover : {"balls", "kmeans"}, clusterer, or array-like, default="balls"
+        How the data are covered by patches. "balls": balls of a neighbor graph that grow until
+        their tangent stands out from the noise. "kmeans", a scikit-learn clusterer, or one label a
+        sample: clusters, expanded until they overlap. A table (n_samples × n_patches) of zeros and
+        ones, or one list of samples a patch: patches as they are given.
+    n_patches : int or "auto", default="auto"
+        Number of patches, about. "auto" lets balls find their own size, and takes one cluster for
+        every 20 points, at most 50.
+    chart : {"quadratic", "pca"} or embedder, default="quadratic"
+        How a patch is flattened: along its curvature, by projection on its principal axes, or by a
+        clone of an embedder.
+    n_neighbors : int, default=12
+        Neighbors in the graph; only mutual neighbors are joined.
+    terms : StitchTerms or None, default=None
+        More than fitting patches: a pull for variance, distances of samples that are known or
+        bounded. For up to some hundred patches.
+    solver : LowRankSDP or None, default=None
+        Solver of the stitching; ``LowRankSDP()`` if None.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether the diagnosis is logged at level INFO, else DEBUG, to the logger "isofold"
+        (``logging.basicConfig(level="INFO")`` shows it).
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The map.
+    diagnosis_ : Diagnosis
+        What could make the map untrue, each doubt with figure, limit, words and advice.
+    estimated_error_ : float
+        Estimated error of the coordinates relative to their extent.
+    solution_ : SDPSolution or None
+        The stitching of the largest piece with its certificate; None if it is a single patch.
+    distortion_ : ndarray of shape (n_samples,)
+        Mean relative length error of the graph edges at every sample, or at the nearest sample
+        that has edges.
+    cover_ : PatchCover
+        The patches, over the nodes of `graph_`.
+    graph_ : NeighborGraph
+        The graph of the samples from which patches were made.
+    rows_ : ndarray of int
+        The samples at the nodes of `graph_`.
+    patch_error_ : ndarray of shape (n_patches,)
+        How badly every patch fits the map, relative to its extent.
+    spectrum_ : ndarray
+        Variances along the axes of the space in which patches fit best; more than n_components of
+        them if the data do not fit into so few.
+    cut_off_ : float
+        The share of these variances beyond n_components.
+    piece_ : ndarray of int of shape (n_samples,)
+        The piece to which every sample belongs, the largest first.
+    bridges_ : ndarray of int of shape (n_bridges, 2)
+        Pairs of samples whose straight distance placed one piece beside the other.
+    outliers_ : ndarray of bool of shape (n_samples,)
+        Samples far off the patches around them. They are placed, but told nothing to the map.
+    n_components_ : int
+        The dimension of the map.
+    map_ : PatchMap
+        The charts and motions behind `transform`.
+
+    See Also
+    --------
+    isofold.quality.scorecard : Measures the map.
+
+    Notes
+    -----
+    `transform` maps each row by the charts of its nearest nodes, blended continuously; on the
+    training samples it returns `embedding_`. `inverse_transform` goes back onto the surface that
+    the charts describe, so noise does not come back.
+
+    Examples
+    --------
+    >>> from isofold import IPA
+    >>> from isofold.datasets import holed_swiss_roll
+    >>> from isofold.quality import procrustes_error
+    >>> roll = holed_swiss_roll(1000, random_state=0)
+    >>> ipa = IPA(random_state=0)
+    >>> Y = ipa.fit_transform(roll.X)
+    >>> bool(procrustes_error(Y, roll.truth) < 0.01)
+    True
+    >>> ipa.diagnosis_.is_sound
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: Any = 2,
+        cover: Any = "balls",
+        n_patches: Any = "auto",
+        chart: Any = "quadratic",
+        n_neighbors: int = 12,
+        terms: StitchTerms | None = None,
+        solver: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.cover = cover
+        self.n_patches = n_patches
+        self.chart = chart
+        self.n_neighbors = n_neighbors
+        self.terms = terms
+        self.solver = solver
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+        rng = self._rng()
+        refuse_extreme_units(X)
+        if self.terms is not None and not isinstance(self.terms, StitchTerms):
+            msg = f"terms={self.terms!r} must be a StitchTerms or None."
+            raise InvalidInputError(msg)
+        for size in SAMPLE_SIZES:
+            mapped = self._fit_sample(X, self._sample(len(X), size, rng), rng)
+            doubts = {flag.name for flag in self.diagnosis_.raised}
+            if not doubts & HELPED_BY_POINTS or doubts & BEYOND_HELP or len(X) <= size:
+                break
+            self._log("%d samples leave doubts: %s", size, self.diagnosis_)
+        if not self.diagnosis_.is_sound:
+            warnings.warn(self.diagnosis_.summary(), DoubtfulMapWarning, stacklevel=3)
+        return mapped.images
+
+    def _fit_sample(
+        self, X: FloatArray, rows: IntArray, rng: np.random.RandomState
+    ) -> MappedPoints:
+        """Make patches from some samples, and map all of them."""
+        sample = X[rows]
+        r = self._dimension(sample)
+        # Directions of pure noise, or of nothing, are left out.
+        reduction = find_reduction(sample, r)
+        places = sample if reduction is None else reduction.apply(sample)
+        most = max(1, find_distinct(places).n_nodes - 1)
+        graph = build_graph(
+            places,
+            n_neighbors=min(check_count(self.n_neighbors, name="n_neighbors"), most),
+            kind="mutual",
+            n_jobs=self.n_jobs,
+        )
+        node_rows, places = rows[graph.sample_of_node], places[graph.sample_of_node]
+        node_of_row = np.full(len(X), -1)
+        node_of_row[rows] = graph.node_of_sample
+        recipe = make_recipe(
+            cover=read_cover(self.cover, len(X), node_rows),
+            n_patches=self.n_patches,
+            chart=self.chart,
+            n_components=r,
+            terms=self._terms(node_of_row),
+            solver=self._solver(r, rng),
+            rng=rng,
+            n_jobs=self.n_jobs,
+        )
+        # Algorithm 5: cover, charts (steps 1 and 2), one program for each piece (3 to 9).
+        unfolding = unfold(places, graph, recipe, n_components=r, n_jobs=self.n_jobs)
+        places = places[unfolding.used]
+        # Steps 10 and 11: every point by its charts, centered, in principal axes.
+        patch_map = assemble(places, unfolding, reduction)
+        mapped = patch_map.embed(X, n_jobs=self.n_jobs)
+        relaxation = relax_if_loose(places, unfolding, recipe)
+        outliers = mapped.squared_distances > mapped.limits
+        diagnosis = diagnose(
+            places, unfolding, relaxation=relaxation, stray_share=float(outliers.mean())
+        )
+        # All at once and last: a refused fit leaves an earlier one as it was.
+        self.n_components_, self.rows_, self.map_ = r, node_rows[unfolding.used], patch_map
+        self.outliers_, self.diagnosis_ = outliers, diagnosis
+        self._describe(unfolding, mapped, relaxation)
+        return mapped
+
+    def _transform(self, X: FloatArray) -> FloatArray:
+        return self.map_.embed(X, with_distances=False, n_jobs=self.n_jobs).images
+
+    def _inverse_transform(self, Y: FloatArray) -> FloatArray:
+        return self.map_.restore(Y, n_jobs=self.n_jobs)
+
+    def distance_to_manifold(self, X: Any) -> FloatArray:
+        """Return how far points are from the surface that the charts describe.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Root of the mean squared distance from the charts near each point.
+        """
+        check_is_fitted(self, "embedding_")
+        X = self._validate(X, reset=False)
+        squares = self.map_.embed(X, n_jobs=self.n_jobs).squared_distances
+        return np.sqrt(squares).astype(X.dtype, copy=False)
+
+    def _rng(self) -> np.random.RandomState:
+        try:
+            return check_random_state(self.random_state)
+        except ValueError as error:
+            msg = f"random_state={self.random_state!r} must be an int, a RandomState or None."
+            raise InvalidInputError(msg) from error
+
+    def _sample(self, n: int, size: int, rng: np.random.RandomState) -> IntArray:
+        """Return the rows from which patches are made, ascending; those that `terms` name too."""
+        if n <= size:
+            return np.arange(n)
+        # A random permutation would take n numbers; distinct draws take as many as are needed.
+        drawn = sample_without_replacement(n, size, random_state=rng)
+        if self.terms is None:
+            return np.sort(drawn).astype(np.intp)
+        return np.union1d(drawn, self.terms.named(n)).astype(np.intp)
+
+    def _dimension(self, sample: FloatArray) -> int:
+        d = sample.shape[1]
+        if isinstance(self.n_components, str):
+            if self.n_components != "auto":
+                msg = f"n_components={self.n_components!r} must be a whole number or 'auto'."
+                raise InvalidInputError(msg)
+            return min(d, levina_bickel_dimension(sample, n_jobs=self.n_jobs).rounded)
+        r = check_count(self.n_components, name="n_components")
+        if r > d:
+            msg = (
+                f"n_components={r}, but X has {d} feature(s): there is nothing to unfold into "
+                f"more dimensions than the data have. Pass at most n_components={d}."
+            )
+            raise InvalidInputError(msg)
+        return r
+
+    def _solver(self, r: int, rng: np.random.RandomState) -> LowRankSDP:
+        """Return the solver, held to r columns unless the user says otherwise."""
+        if self.solver is not None and not isinstance(self.solver, LowRankSDP):
+            msg = f"solver={self.solver!r} must be a LowRankSDP or None."
+            raise InvalidInputError(msg)
+        solver = LowRankSDP(max_iter=MAX_ITER) if self.solver is None else clone(self.solver)
+        if solver.random_state is None:
+            solver.random_state = rng.randint(2**31 - 1)
+        if solver.max_rank is None:
+            solver.max_rank = r
+        return solver
+
+    def _terms(self, node_of_row: IntArray) -> Callable[[IntArray], NodeTerms] | None:
+        if self.terms is None:
+            return None
+        terms = self.terms.on_nodes(node_of_row)
+        return partial(terms.within, n_nodes=int(node_of_row.max()) + 1)
+
+    def _describe(
+        self, unfolding: Unfolding, mapped: MappedPoints, relaxation: Relaxation | None
+    ) -> None:
+        """Set the attributes that tell how the map came about and how true it is."""
+        largest = unfolding.pieces[0]
+        self.graph_, self.cover_ = unfolding.graph, unfolding.cover
+        self.bridges_ = self.rows_[unfolding.graph.bridges]
+        self.piece_ = unfolding.labels[mapped.nearest]
+        self.distortion_ = unfolding.distortion[mapped.nearest]
+        self.patch_error_ = np.concatenate([piece.patch_error for piece in unfolding.pieces])
+        self.solution_ = largest.alignment.solution
+        self.spectrum_ = largest.spectrum if relaxation is None else relaxation.spectrum
+        total = float(self.spectrum_.sum())
+        beyond = float(self.spectrum_[self.n_components_ :].sum())
+        self.cut_off_ = beyond / total if total > 0.0 else 0.0
+        self.estimated_error_ = estimated_error(unfolding)
+        self._log("%s", self.diagnosis_)
+
+    def _log(self, message: str, *values: Any) -> None:
+        logger.log(logging.INFO if self.verbose else logging.DEBUG, message, *values)
+
+
+def refuse_extreme_units(X: FloatArray) -> None:
+    """Refuse data whose curvature, a fourth power of lengths, would overflow or vanish."""
+    spread = float(np.ptp(X, axis=0).max())
+    if spread > LARGEST_UNIT or 0.0 < spread < 1.0 / LARGEST_UNIT:
+        msg = (
+            f"X extends over {spread:.3g}: fourth powers of such lengths are out of range. Express "
+            f"the data in other units."
+        )
+        raise InvalidInputError(msg)

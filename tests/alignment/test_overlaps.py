@@ -1,0 +1,212 @@
+"""Overlaps: quadratic forms against sums over points, and the matrices of the thesis."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isofold.alignment.overlaps import joint_matrix, measure_overlaps
+from isofold.patches import Memberships, PatchCover
+
+# Sums of some hundred products of numbers of size one.
+ROUNDING = 1e-11
+
+covers = {
+    "seed": st.integers(0, 2**31 - 1),
+    "c": st.integers(2, 6),
+    "r": st.integers(1, 3),
+    "share": st.floats(0.0, 1.0),
+    "by_overlap": st.booleans(),
+}
+
+
+def random_case(seed, c, r, share, by_overlap, n_points=20):
+    """Return a random cover with coordinates that do not fit, and who is in which patch."""
+    rng = np.random.RandomState(seed)
+    table = rng.rand(c, n_points) < share
+    table[rng.randint(c, size=n_points), np.arange(n_points)] = True
+    table[:, 0] = True
+    members = [rng.permutation(np.flatnonzero(row)) for row in table]
+    cover = PatchCover(
+        n_points=n_points,
+        indptr=np.concatenate([[0], np.cumsum([len(own) for own in members])]),
+        members=np.concatenate(members),
+        offsets=rng.rand(table.sum()),
+        seeds=np.array([own[0] for own in members]),
+        radii=np.ones(c),
+        by_overlap=by_overlap,
+    )
+    memberships = Memberships.strongest(cover, None if by_overlap else rng.choice([2, 5]))
+    return rng, cover, memberships, rng.normal(size=(len(cover.members), r))
+
+
+def shared(memberships):
+    """Yield (point, i, entry of i, weight of i, j, entry of j, weight of j), patches i < j."""
+    for point in range(len(memberships.indptr) - 1):
+        rows = range(memberships.indptr[point], memberships.indptr[point + 1])
+        held = sorted(
+            (memberships.patches[m], memberships.entries[m], memberships.weights[m]) for m in rows
+        )
+        for a, first in enumerate(held):
+            for second in held[a + 1 :]:
+                yield point, *first, *second
+
+
+def naive_counts(memberships):
+    counts = {}
+    for _, i, _, _, j, _, _ in shared(memberships):
+        counts[i, j] = counts.get((i, j), 0) + 1
+    return counts
+
+
+def naive_weight(cover, memberships, row, counts):
+    point, i, _, first, j, _, second = row
+    if cover.by_overlap:
+        return 1.0 / counts[i, j]
+    total = memberships.weights[memberships.points == point].sum()
+    return first * second / total
+
+
+@settings(max_examples=80)
+@given(**covers)
+def test_the_form_is_the_sum_over_points_and_pairs(seed, c, r, share, by_overlap):
+    rng, cover, memberships, u = random_case(seed, c, r, share, by_overlap)
+    overlaps = measure_overlaps(cover, memberships, u)
+    dimensions = rng.randint(1, r + 1, size=c)
+    matrix = joint_matrix(overlaps, dimensions).toarray()
+    assert len(matrix) == (dimensions + 1).sum()
+    np.testing.assert_allclose(matrix, matrix.T, atol=ROUNDING)
+    p = r + 1
+    R = [rng.normal(size=(k, p)) for k in dimensions]
+    t = rng.normal(size=(c, p))
+    counts = naive_counts(memberships)
+    kept = {tuple(pair) for pair in overlaps.pairs}
+    assert kept <= set(counts)
+    for pair, count in zip(overlaps.pairs, overlaps.counts, strict=True):
+        assert counts[tuple(pair)] == count
+    expected = 0.0
+    for row in shared(memberships):
+        _, i, a, _, j, b, _ = row
+        if (i, j) in kept:
+            gap = u[a, : dimensions[i]] @ R[i] + t[i] - u[b, : dimensions[j]] @ R[j] - t[j]
+            expected += naive_weight(cover, memberships, row, counts) * gap @ gap
+    Y = np.concatenate([np.vstack([R[i], t[i]]) for i in range(c)])
+    assert np.sum(Y * (matrix @ Y)) == pytest.approx(expected, rel=ROUNDING, abs=ROUNDING)
+
+
+@settings(max_examples=40)
+@given(**{**covers, "by_overlap": st.just(False), "share": st.just(1.0)})
+def test_consensus_is_the_scatter_around_the_mean(seed, c, r, share, by_overlap):
+    rng, cover, memberships, u = random_case(seed, c, r, share, by_overlap, n_points=60)
+    overlaps = measure_overlaps(cover, memberships, u)
+    if len(overlaps.pairs) < len(naive_counts(memberships)):
+        return  # small overlaps were dropped, and with them terms of the sum
+    Y = rng.normal(size=(c, r + 1, r))
+    images = np.einsum("ek,ekp->ep", u[memberships.entries], Y[memberships.patches, :r])
+    images += Y[memberships.patches, r]
+    scatter = 0.0
+    for point in range(60):
+        rows = slice(memberships.indptr[point], memberships.indptr[point + 1])
+        w, y = memberships.weights[rows], images[rows]
+        scatter += w @ ((y - w @ y / w.sum()) ** 2).sum(axis=1)
+    Y = Y.reshape(-1, r)
+    value = np.sum(Y * (joint_matrix(overlaps, np.full(c, r)) @ Y))
+    assert value == pytest.approx(scatter, rel=ROUNDING, abs=ROUNDING)
+
+
+@settings(max_examples=40)
+@given(**{**covers, "by_overlap": st.just(True)})
+def test_by_overlap_the_blocks_are_those_of_the_thesis(seed, c, r, share, by_overlap):
+    _, cover, memberships, u = random_case(seed, c, r, share, by_overlap)
+    overlaps = measure_overlaps(cover, memberships, u)
+    L_X, Z, L_G = np.zeros((r * c, r * c)), np.zeros((r * c, c)), np.zeros((c, c))
+    for i, j in overlaps.pairs:
+        # D_ij has P_ij in column block i and -P_ji in block j; v_ij = e_i - e_j (eq. 5.5 to 5.7).
+        points = np.intersect1d(cover.members_of(i), cover.members_of(j))
+        D, v = np.zeros((len(points), r * c)), np.zeros(c)
+        for patch, sign in ((i, 1.0), (j, -1.0)):
+            own = {x: cover.indptr[patch] + k for k, x in enumerate(cover.members_of(patch))}
+            D[:, r * patch : r * (patch + 1)] = sign * u[[own[x] for x in points]]
+            v[patch] = sign
+        L_X += D.T @ D / len(points)
+        Z += np.outer(D.mean(axis=0), v)
+        L_G += np.outer(v, v)
+    matrix = joint_matrix(overlaps, np.full(c, r)).toarray()
+    is_translation = np.arange(c * (r + 1)) % (r + 1) == r
+    np.testing.assert_allclose(matrix[~is_translation][:, ~is_translation], L_X, atol=ROUNDING)
+    np.testing.assert_allclose(matrix[~is_translation][:, is_translation], Z, atol=ROUNDING)
+    np.testing.assert_allclose(matrix[is_translation][:, is_translation], L_G, atol=ROUNDING)
+    # A common motion costs nothing.
+    np.testing.assert_allclose(L_G.sum(axis=1), 0.0, atol=ROUNDING)
+    np.testing.assert_allclose(Z.sum(axis=1), 0.0, atol=ROUNDING)
+
+
+@settings(max_examples=40)
+@given(**covers)
+def test_singular_values_and_variance_overlap_by_overlap(seed, c, r, share, by_overlap):
+    _, cover, memberships, u = random_case(seed, c, r, share, by_overlap)
+    overlaps = measure_overlaps(cover, memberships, u)
+    counts = naive_counts(memberships)
+    rows = list(shared(memberships))
+    smallest, variance, weights = [], 0.0, []
+    for pair in overlaps.pairs:
+        own = [row for row in rows if (row[1], row[4]) == tuple(pair)]
+        w = np.array([naive_weight(cover, memberships, row, counts) for row in own])
+        P, Q = u[[row[2] for row in own]], u[[row[5] for row in own]]
+        P, Q = P - w @ P / w.sum(), Q - w @ Q / w.sum()
+        smallest.append(np.linalg.svd(P.T @ (w[:, None] * Q) / w.sum())[1][-1])
+        variance += w @ ((P**2).sum(axis=1) + (Q**2).sum(axis=1))
+        weights.append(w.sum())
+    np.testing.assert_allclose(overlaps.smallest_singular_values(), smallest, atol=ROUNDING)
+    np.testing.assert_allclose(overlaps.weights, weights, rtol=ROUNDING)
+    assert overlaps.variance == pytest.approx(variance, abs=ROUNDING)
+
+
+def cover_of(patches, n_points):
+    return PatchCover(
+        n_points=n_points,
+        indptr=np.concatenate([[0], np.cumsum([len(own) for own in patches])]),
+        members=np.concatenate(patches),
+        offsets=np.zeros(sum(len(own) for own in patches)),
+        seeds=np.array([own[0] for own in patches]),
+        radii=np.ones(len(patches)),
+    )
+
+
+def overlaps_of(patches, n_points, r):
+    cover = cover_of(patches, n_points)
+    u = np.random.RandomState(0).rand(len(cover.members), r)
+    return measure_overlaps(cover, Memberships.strongest(cover, None), u)
+
+
+@pytest.mark.parametrize(("r", "kept"), [(1, True), (2, False)])
+def test_small_overlaps_are_dropped_if_the_others_suffice(r, kept):
+    # Three patches; the first and the last share three points only: r + 2 for r = 1.
+    patches = [np.arange(10), np.arange(5, 15), np.r_[10:18, 0:3]]
+    pairs = overlaps_of(patches, 18, r).pairs.tolist()
+    assert pairs == ([[0, 1], [0, 2], [1, 2]] if kept else [[0, 1], [1, 2]])
+
+
+def test_a_small_overlap_that_closes_a_ring_stays():
+    # Four patches in a ring; the last and the first share a single point, and no third patch
+    # overlaps both.
+    patches = [np.arange(10), np.arange(5, 15), np.arange(10, 20), np.r_[15:25, 0]]
+    overlaps = overlaps_of(patches, 25, 2)
+    assert overlaps.pairs.tolist() == [[0, 1], [0, 3], [1, 2], [2, 3]]
+    assert overlaps.counts.tolist() == [5, 1, 5, 5]
+
+
+def test_small_overlaps_stay_where_nothing_else_connects():
+    # A chain whose second link is a single point.
+    patches = [np.arange(10), np.arange(5, 15), np.arange(14, 20)]
+    overlaps = overlaps_of(patches, 20, 2)
+    assert overlaps.pairs.tolist() == [[0, 1], [1, 2]]
+    assert overlaps.counts.tolist() == [5, 1]
+
+
+def test_patches_that_share_nothing():
+    overlaps = overlaps_of([np.arange(4), np.arange(4, 9)], 9, 2)
+    assert len(overlaps.pairs) == 0
+    assert overlaps.variance == 0.0
+    assert not joint_matrix(overlaps, np.array([2, 2])).toarray().any()
+    assert len(overlaps.smallest_singular_values()) == 0
