@@ -1,22 +1,42 @@
-"""Command: ``python -m benchmarks [SUITE ...]``, all suites by default."""
+"""Command: ``python -m benchmarks [SUITE ...] [--only WORDS] [--slow]``, all suites by default."""
 
 from __future__ import annotations
 
-import sys
+import argparse
 
 from benchmarks.harness import RESULTS, run_suite
 
-SUITES = ("startup", "neighbors", "quality", "stitching", "strings", "unfolding", "mixed")
+SUITES = (
+    "startup",
+    "neighbors",
+    "quality",
+    "stitching",
+    "strings",
+    "unfolding",
+    "mixed",
+    "ipa_accuracy",
+    "ipa_speed",
+)
 
 
-def main(suites: list[str]) -> None:
-    """Run the named suites."""
-    for suite in suites or SUITES:
+def main() -> None:
+    """Run the named suites, or some of their cases."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
+    parser.add_argument("--only", default="", help="run cases whose task or method has these words")
+    parser.add_argument("--slow", action="store_true", help="run cases that take minutes, too")
+    chosen = parser.parse_args()
+    for suite in chosen.suites:
         if suite not in SUITES:
-            sys.exit(f"unknown suite {suite!r}; choose from {', '.join(SUITES)}")
-        run_suite(f"benchmarks.{suite}")
+            parser.error(f"unknown suite {suite!r}; choose from {', '.join(SUITES)}")
+    records = [
+        run_suite(f"benchmarks.{suite}", only=chosen.only, slow=chosen.slow)
+        for suite in chosen.suites or SUITES
+    ]
+    if not any(records):
+        parser.error(f"no case has {chosen.only!r} in its name, or only slow ones (--slow) have")
     print(f"tables written to {RESULTS}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

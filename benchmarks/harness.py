@@ -3,6 +3,9 @@
 A suite is a module of this package with a list ``CASES``. A case prepares its data (not timed),
 then runs once (timed). Peak memory is the process's high-water mark during the run, less what it
 held before; a fresh process makes both honest and lets a peer run out of memory alone.
+
+Suites may be run in parts: cases that are not run keep their rows of the table. A suite with a
+function ``markdown`` writes its table itself.
 """
 
 from __future__ import annotations
@@ -36,27 +39,59 @@ class Case:
     prepare : callable
         Returns the data, not timed.
     run : callable
-        Takes the data, timed; may return a dictionary of figures to show beside the time.
+        Takes the data, timed; may return a dictionary of figures (numbers or words) to show beside
+        the time.
+    repeats : int, default=1
+        In how many processes it runs, one after the other; the one of median time counts.
+    is_slow : bool, default=False
+        Whether it takes minutes, so that it runs only if asked for.
     """
 
     task: str
     method: str
     prepare: Callable[[], Any] = field(repr=False)
-    run: Callable[[Any], dict[str, float] | None] = field(repr=False)
+    run: Callable[[Any], dict[str, Any] | None] = field(repr=False)
+    repeats: int = 1
+    is_slow: bool = False
+
+    @property
+    def name(self) -> str:
+        """Task and method, which no other case of the suite has."""
+        return f"{self.task} | {self.method}"
 
 
-def run_suite(suite: str) -> list[dict[str, Any]]:
-    """Run all cases of a suite (the name of its module) in turn and write its tables."""
-    cases: list[Case] = import_module(suite).CASES
-    records = []
-    for number, case in enumerate(cases):
-        record = {"task": case.task, "method": case.method, **_in_own_process(suite, number)}
-        records.append(record)
-        print(f"{case.task} | {case.method}: {_describe(record)}", flush=True)
+def run_suite(suite: str, *, only: str = "", slow: bool = False) -> list[dict[str, Any]]:
+    """Run cases of a suite in turn and write its tables, afresh after every case.
+
+    Parameters
+    ----------
+    suite : str
+        The name of its module.
+    only : str, default=""
+        Words that the names of the cases to run contain.
+    slow : bool, default=False
+        Whether to run those that take minutes, too.
+
+    Returns
+    -------
+    list of dict
+        The records of all cases that were run now or earlier; none if none was run now.
+    """
+    module = import_module(suite)
+    cases: list[Case] = module.CASES
     RESULTS.mkdir(exist_ok=True)
     table = RESULTS / suite.rpartition(".")[2]
-    _write_csv(table.with_suffix(".csv"), records)
-    table.with_suffix(".md").write_text(markdown(records), encoding="utf-8")
+    known = _read_csv(table.with_suffix(".csv"))
+    records = []
+    for number, case in enumerate(cases):
+        if only.lower() not in case.name.lower() or (case.is_slow and not slow):
+            continue
+        known[case.name] = {"task": case.task, "method": case.method, **_measure(suite, number)}
+        print(f"{case.name}: {_describe(known[case.name])}", flush=True)
+        records = [known[case.name] for case in cases if case.name in known]
+        _write_csv(table.with_suffix(".csv"), records)
+        written = getattr(module, "markdown", markdown)(records)
+        table.with_suffix(".md").write_text(written, encoding="utf-8")
     return records
 
 
@@ -65,12 +100,25 @@ def markdown(records: list[dict[str, Any]]) -> str:
     lines = ["| task | method | seconds | peak MB | figures |", "|---|---|---|---|---|"]
     for record in records:
         if record["status"] == "ok":
-            figures = ", ".join(f"{name} {value:.6g}" for name, value in record["figures"].items())
+            figures = ", ".join(
+                f"{name} {value if isinstance(value, str) else format(value, '.6g')}"
+                for name, value in record["figures"].items()
+            )
             cells = f"{record['seconds']:.3g} | {record['peak_mb']:.0f} | {figures}"
         else:
             cells = f"{record['status']} | |"
         lines.append(f"| {record['task']} | {record['method']} | {cells} |")
     return "\n".join(lines) + "\n"
+
+
+def _measure(suite: str, number: int) -> dict[str, Any]:
+    """Return what the process of median time saw, or the first that failed."""
+    runs = []
+    for _ in range(import_module(suite).CASES[number].repeats):
+        runs.append(_in_own_process(suite, number))
+        if runs[-1]["status"] != "ok":
+            return runs[-1]
+    return sorted(runs, key=lambda run: run["seconds"])[len(runs) // 2]
 
 
 def _in_own_process(suite: str, number: int) -> dict[str, Any]:
@@ -91,6 +139,19 @@ def _describe(record: dict[str, Any]) -> str:
     if record["status"] != "ok":
         return str(record["status"])
     return f"{record['seconds']:.3g} s, {record['peak_mb']:.0f} MB, {record['figures']}"
+
+
+def _read_csv(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the records of an earlier run by the names of their cases."""
+    if not path.exists():
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row["figures"] = json.loads(row["figures"])
+        for measured in ("seconds", "peak_mb"):
+            row[measured] = float(row[measured]) if row[measured] else ""
+    return {f"{row['task']} | {row['method']}": row for row in rows}
 
 
 def _write_csv(path: Path, records: list[dict[str, Any]]) -> None:

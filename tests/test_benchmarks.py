@@ -1,10 +1,13 @@
-"""The harness measures what it says it measures."""
+"""The harness measures what it says it measures; so do the figures of the suites."""
 
 import csv
 import json
+from importlib import import_module
 
+import numpy as np
 import pytest
-from benchmarks import harness
+from benchmarks import harness, ipa_accuracy, ipa_data, ipa_speed, peers
+from benchmarks.__main__ import SUITES
 
 SUITE = """
 import time
@@ -50,3 +53,124 @@ def test_records_time_memory_and_failures(records, tmp_path):
     assert json.loads(rows[1]["figures"]) == {"bytes": 200 * 2**20}
     table = (tmp_path / "suite_of_four.md").read_text(encoding="utf-8")
     assert "| fail | peer | failed: MemoryError: no room |" in table
+
+
+SUITE_IN_PARTS = """
+from pathlib import Path
+from benchmarks.harness import Case
+
+def count(_):
+    with Path("{log}").open("a") as file:
+        file.write("x")
+    return {{"words": "none, or one", "number": 1.5}}
+
+CASES = [
+    Case("first", "ours", lambda: None, count, repeats=3),
+    Case("second", "ours", lambda: None, lambda _: None),
+    Case("third", "peer", lambda: None, lambda _: None, is_slow=True),
+]
+"""
+
+
+def test_parts_of_a_suite_leave_the_others_alone(tmp_path, monkeypatch, capsys):
+    log = tmp_path / "log"
+    suite = SUITE_IN_PARTS.format(log=log)
+    (tmp_path / "suite_in_parts.py").write_text(suite, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+
+    def tasks(**chosen):
+        return [record["task"] for record in harness.run_suite("suite_in_parts", **chosen)]
+
+    assert tasks(only="FIRST | ours") == ["first"]
+    assert log.read_text(encoding="utf-8") == "xxx"
+    first = (tmp_path / "suite_in_parts.md").read_text(encoding="utf-8").splitlines()[2]
+    assert first.endswith("| words none, or one, number 1.5 |")
+    assert tasks(only="second") == ["first", "second"]
+    assert tasks(only="third", slow=True) == ["first", "second", "third"]
+    assert log.read_text(encoding="utf-8") == "xxx"
+    # The row of the first case is the one that was written before, to the last digit.
+    table = (tmp_path / "suite_in_parts.md").read_text(encoding="utf-8")
+    assert table.splitlines()[2] == first
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_no_two_cases_have_the_same_name(suite):
+    names = [case.name for case in import_module(f"benchmarks.{suite}").CASES]
+    assert len(set(names)) == len(names)
+
+
+def test_metric_fit_undoes_a_linear_map():
+    truth = np.random.RandomState(0).uniform(size=(300, 2))
+    Y = truth @ np.array([[1e-3, 2e-4], [0.0, 3e-3]])
+    fitted = peers.metric_fit(truth, Y)
+    # Lengths are exact here, so that only the rounding of a well-conditioned fit is left.
+    assert ipa_data.Sheet(truth, truth).error(fitted) < 1e-10
+
+
+def test_the_floor_is_the_error_of_noise_within_the_sheet():
+    # 20,000 points: the error of a sum of squares is about 1 %, that of its root half of it.
+    sheet = ipa_data.roll(20_000, 0, noise=0.1)
+    noisy = sheet.truth + 0.1 * np.random.RandomState(0).standard_normal(sheet.truth.shape)
+    assert sheet.error(noisy) == pytest.approx(sheet.floor, rel=0.03)
+    assert ipa_data.in_units(sheet, 1e6).floor == pytest.approx(sheet.floor)
+    lifted = ipa_data.lifted_roll(100, 20, 0, noise=None)
+    assert ipa_data.LEAST_NOISE < lifted.noise < ipa_data.MOST_NOISE
+
+
+def test_outliers_are_not_judged():
+    sheet = ipa_data.roll(200, 0)
+    among = ipa_data.with_outliers(sheet, 0.1, 0)
+    assert among.X.shape == (220, 3)
+    placed = np.concatenate([sheet.truth, np.full((20, 2), 1e6)])
+    assert among.error(placed) < 1e-10
+
+
+def test_a_row_of_the_accuracy_table():
+    sheets = [ipa_data.roll(500, seed) for seed in range(2)]
+    figures = ipa_accuracy._ours(sheets, limit=0.1)
+    assert figures["verdict"] == "met"
+    assert figures["certified"] == "2 of 2"
+    record = {"task": "t", "method": ipa_accuracy.OUR_METHOD, "status": "ok", "figures": figures}
+    failed = {"task": "u", "method": "peer", "status": "failed: no room", "figures": {}}
+    table = ipa_accuracy.markdown([record, failed])
+    assert "| 0.1 | met |" in table
+    assert "| failed: no room |" in table
+    assert "Limits met: 1 of 1. Wrong maps without a flag: 0." in table
+    missed = ipa_accuracy._errors([0.02, 0.03, 0.04], [0.01] * 3, 1.1)
+    assert (missed["in F"], missed["verdict"]) == (pytest.approx(3.0), "MISSED")
+
+
+def test_claims_of_speed_are_judged():
+    def record(n, method, seconds):
+        figures = {"input_mb": 10.0}
+        fields = {"task": ipa_speed._task(n), "method": method, "status": "ok"}
+        return {**fields, "seconds": seconds, "peak_mb": 90.0, "figures": figures}
+
+    records = [
+        record(100_000, ipa_speed.OURS, 0.5),
+        record(1_000_000, ipa_speed.OURS, 2.0),
+        record(1_000_000, ipa_speed.KMEANS, 0.5),
+        record(5_000_000, ipa_speed.OURS, 9.0),
+        record(10_000_000, ipa_speed.OURS, 50.0),
+    ]
+    table = ipa_speed.markdown(records)
+    assert "| seconds at 1,000,000 | 2 | ≤ 3 | met |" in table
+    assert "| in times of k-means | 4 | ≤ 3 | MISSED |" in table
+    assert "| exponent of growth, 100,000 to 10,000,000 | 1 | ≤ 1.05 | met |" in table
+    assert "in times of the input | 9 | ≤ 8 | MISSED |" in table
+    assert "LTSA" not in table  # it was not run
+
+
+def test_both_searches_find_the_same_balls():
+    balls = ipa_speed._prepare_balls(1_000)
+    ours = ipa_speed._our_balls(balls)
+    assert ours == ipa_speed._scipy_balls(balls, at_once=1)
+    assert ours == ipa_speed._scipy_balls(balls, at_once=7)
+
+
+def test_parts_add_up_to_the_whole():
+    parts = ipa_speed._parts(ipa_data.roll(500, 0))
+    assert set(parts) == {*ipa_speed.PARTS, "rest"}
+    assert min(parts.values()) > 0.0
