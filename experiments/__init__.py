@@ -1,0 +1,1 @@
+"""Experiments: studies and papers' figures, each in a folder with its configuration and results."""

@@ -1,0 +1,134 @@
+"""Fit every draw and write what came out, one row a draw; draws that are there are not repeated."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.ipa_failures.draws import SIZES, SURFACES, Draw, make_draw
+from isofold import IPA
+from isofold.datasets import Dataset
+from isofold.quality import procrustes_error
+
+__all__ = ["main", "run_draw"]
+
+FLAGS = (
+    "pieces",
+    "projected",
+    "noise",
+    "certificate",
+    "match",
+    "hinges",
+    "contraction",
+    "bending",
+    "error",
+    "closure",
+    "curvature",
+    "outliers",
+)
+COLUMNS = (
+    "seed",
+    "number",
+    "surface",
+    "n_samples",
+    "n_features",
+    "n_components",
+    "noise",
+    "options",
+    "random_state",
+    "has_truth",
+    "floor",
+    "error",
+    "estimated_error",
+    "status",
+    "gap",
+    "n_patches",
+    "seconds",
+    "exception",
+    *(f"flag_{name}" for name in FLAGS),
+    *(f"raised_{name}" for name in FLAGS),
+)
+
+
+def main() -> None:
+    """Run the draws that the file does not hold yet."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=500, help="number of draws")
+    parser.add_argument("--first", type=int, default=0, help="number of the first draw")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the draws")
+    parser.add_argument("--largest", type=int, default=SIZES[1], help="largest number of points")
+    parser.add_argument("--out", type=Path, required=True, help="file of comma-separated values")
+    wanted = parser.parse_args()
+    done = _numbers_in(wanted.out, wanted.seed)
+    for number in range(wanted.first, wanted.first + wanted.draws):
+        if number not in done:
+            draw = make_draw(wanted.seed, number, largest=wanted.largest)
+            _append(wanted.out, {"seed": wanted.seed, **run_draw(draw)})
+
+
+def run_draw(draw: Draw) -> dict[str, Any]:
+    """Fit a draw and return its row.
+
+    Parameters
+    ----------
+    draw : Draw
+        The draw.
+
+    Returns
+    -------
+    dict
+        The values of the columns. What was raised is in the column "exception", if anything was.
+    """
+    data = draw.dataset()
+    row = {**vars(draw), "has_truth": SURFACES[draw.surface].has_truth, "floor": _floor(draw, data)}
+    ipa = IPA(n_components=draw.n_components, random_state=0, n_jobs=1)
+    begin = time.process_time()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            embedding = ipa.fit_transform(data.X)
+    except Exception as exception:  # the study goes on, and reports it
+        row["exception"] = f"{type(exception).__name__}: {exception}"
+        return {**row, "seconds": time.process_time() - begin}
+    row["seconds"] = time.process_time() - begin
+    solution = ipa.solution_
+    row |= {
+        "error": float(procrustes_error(embedding, data.truth)),
+        "estimated_error": ipa.estimated_error_,
+        "status": "" if solution is None else solution.status.name,
+        "gap": np.nan if solution is None else solution.gap,
+        "n_patches": ipa.cover_.n_patches,
+    }
+    for flag in ipa.diagnosis_.flags:
+        row[f"flag_{flag.name}"] = float(flag.value)
+        row[f"raised_{flag.name}"] = flag.is_raised
+    return row
+
+
+def _floor(draw: Draw, data: Dataset) -> float:
+    """Return F, the error that noise in the plane alone causes."""
+    centered = data.truth - data.truth.mean(axis=0)
+    extent = np.sqrt((centered**2).sum() / len(centered))
+    return float(draw.noise * np.sqrt(data.truth.shape[1]) / extent)
+
+
+def _numbers_in(path: Path, seed: int) -> set[int]:
+    if not path.exists():
+        return set()
+    with path.open(newline="") as file:
+        return {int(row["number"]) for row in csv.DictReader(file) if int(row["seed"]) == seed}
+
+
+def _append(path: Path, row: dict[str, Any]) -> None:
+    is_new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        if is_new:
+            writer.writeheader()
+        writer.writerow(row)

@@ -1,0 +1,174 @@
+"""Tables of flags against errors: ``python -m experiments.ipa_failures.summarize FILE.csv``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from scipy.stats import spearmanr
+from sklearn.metrics import roc_auc_score
+
+from experiments.ipa_failures.run import FLAGS
+
+__all__ = ["is_failure", "main", "summary"]
+
+LARGEST_ERROR = 0.1
+"""Error relative to the extent above which a map has failed, whatever the noise."""
+
+FLOORS, LEAST_FLOOR, LEAST_ERROR = 3.0, 1e-3, 0.02
+"""A map has also failed above three times the floor F, if the floor is at least 1e-3 and the error
+above 0.02: below, both are too small to matter."""
+
+SLOW = 10.0
+"""Seconds above which a draw is listed."""
+
+
+def main() -> None:
+    """Write the tables of a file of draws to the standard output."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path, help="file of comma-separated values")
+    sys.stdout.write(summary(pd.read_csv(parser.parse_args().file)))
+
+
+def is_failure(draws: pd.DataFrame, *, least_error: float = LEAST_ERROR) -> pd.Series:
+    """Return which maps have failed; all those of surfaces without a flat truth have."""
+    beyond_floor = (
+        (draws.floor >= LEAST_FLOOR)
+        & (draws.error > FLOORS * draws.floor)
+        & (draws.error > least_error)
+    )
+    return (draws.error > LARGEST_ERROR) | beyond_floor | ~draws.has_truth
+
+
+def summary(draws: pd.DataFrame) -> str:
+    """Return all tables as Markdown.
+
+    Parameters
+    ----------
+    draws : DataFrame
+        One row a draw, as `experiments.ipa_failures.run` writes them.
+
+    Returns
+    -------
+    str
+        The tables.
+    """
+    crashed = draws[draws.exception.notna()]
+    draws = draws[draws.exception.isna()].copy()
+    draws["failure"] = is_failure(draws)
+    raised = draws[[f"raised_{name}" for name in FLAGS]].astype(bool)
+    draws["flagged"] = raised.any(axis=1)
+    draws["flags"] = [_names(row) for row in raised.to_numpy()]
+    true_flat = draws[draws.has_truth]
+    misses = draws[draws.failure & ~draws.flagged]
+    alarms = draws[~draws.failure & draws.flagged]
+    strict = is_failure(draws, least_error=0.0)
+    parts = [
+        ("Draws", _confusion(draws)),
+        ("By surface", _by_surface(draws)),
+        ("Flags", _flags(true_flat)),
+        ("Failures without a flag", _listed(misses)),
+        ("Flags without a failure", _listed(alarms)),
+        ("Slow", _listed(draws[draws.seconds > SLOW])),
+        ("Exceptions", _table(("draw", "exception"), crashed[["number", "exception"]].to_numpy())),
+    ]
+    head = (
+        f"{len(draws)} draws, seed {', '.join(map(str, sorted(set(draws.seed))))}. Seconds a draw: "
+        f"median {draws.seconds.median():.2g}, 95 % below {draws.seconds.quantile(0.95):.2g}, "
+        f"largest {draws.seconds.max():.3g}. With every error above {FLOORS:g} F counted, however "
+        f"small, {int((strict & ~draws.flagged).sum())} of {int(strict.sum())} failures have no "
+        f"flag.\n"
+    )
+    return head + "".join(f"\n## {title}\n\n{table}" for title, table in parts)
+
+
+def _confusion(draws: pd.DataFrame) -> str:
+    groups = [("all", draws)]
+    groups += [("flat", draws[draws.has_truth]), ("closed or curved", draws[~draws.has_truth])]
+    rows = []
+    for name, group in groups:
+        good, bad = group[~group.failure], group[group.failure]
+        share = f"{good.flagged.mean():.0%}" if len(good) else "-"
+        row = (name, len(bad), bad.flagged.sum(), (~bad.flagged).sum(), len(good))
+        rows.append((*row, good.flagged.sum(), share))
+    head = ("surfaces", "failures", "flagged", "missed", "good", "flagged", "share")
+    return _table(head, rows)
+
+
+def _by_surface(draws: pd.DataFrame) -> str:
+    rows = []
+    for name, group in draws.groupby("surface"):
+        good, bad = group[~group.failure], group[group.failure]
+        median = f"{good.error.median():.1e}" if len(good) else "-"
+        rows.append((name, len(good), good.flagged.sum(), median, len(bad), bad.flagged.sum()))
+    return _table(("surface", "good", "flagged", "median error", "failures", "flagged"), rows)
+
+
+def _flags(draws: pd.DataFrame) -> str:
+    """Return how each figure goes with the error, on the surfaces whose truth is known."""
+    stitched = draws[~draws.raised_projected.astype(bool)]
+    rows = []
+    for name in FLAGS:
+        raised = draws[f"raised_{name}"].astype(bool)
+        others = [f"raised_{other}" for other in FLAGS if other != name]
+        alone = raised & ~draws[others].astype(bool).any(axis=1)
+        counts = [(raised & draws.failure).sum(), (raised & ~draws.failure).sum()]
+        only = [(alone & draws.failure).sum(), (alone & ~draws.failure).sum()]
+        rows.append((name, *_agreement(draws, name), *_agreement(stitched, name), *counts, *only))
+    head = ("flag", "AUC", "Spearman", "AUC, stitched", "Spearman, stitched")
+    return _table((*head, "on failures", "on good ones", "alone", "alone on good ones"), rows)
+
+
+def _agreement(draws: pd.DataFrame, name: str) -> tuple[str, str]:
+    """Return how well a figure tells failures, and how well it orders errors."""
+    values = draws[f"flag_{name}"]
+    if values.nunique() < 2 or draws.failure.nunique() < 2:
+        return "-", "-"
+    auc = roc_auc_score(draws.failure, values)
+    return f"{auc:.3f}", f"{spearmanr(values, draws.error).statistic:.2f}"
+
+
+def _listed(draws: pd.DataFrame) -> str:
+    head = ("draw", "surface", "n", "d", "r", "noise", "options", "F", "error", "estimate", "match")
+    rows = []
+    for draw in draws.itertuples():
+        figures = (draw.noise, draw.floor, draw.error, draw.estimated_error, draw.flag_match)
+        noise, *others = (f"{value:.2g}" for value in figures)
+        what = (draw.number, draw.surface, draw.n_samples, draw.n_features, draw.n_components)
+        rest = (draw.n_patches, draw.status, f"{draw.seconds:.1f}", draw.flags)
+        rows.append((*what, noise, _short(draw.options), *others, *rest))
+    return _table((*head, "patches", "status", "seconds", "flags"), rows)
+
+
+def _names(raised: Iterable[bool]) -> str:
+    return ", ".join(name for name, is_raised in zip(FLAGS, raised, strict=True) if is_raised)
+
+
+def _short(options: str) -> str:
+    """Return options with fewer digits."""
+    words = options.strip("{}").replace("'", "").replace("np.float64", "").split()
+    return " ".join(_rounded(word) for word in words)
+
+
+def _rounded(word: str) -> str:
+    number = word.strip("(),")
+    try:
+        return word.replace(number, f"{float(number):.3g}")
+    except ValueError:
+        return word
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    rows = list(rows)
+    if not rows:
+        return "None.\n"
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(str(cell) for cell in line)} |\n" for line in lines)
+
+
+if __name__ == "__main__":
+    main()

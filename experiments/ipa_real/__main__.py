@@ -1,0 +1,12 @@
+"""Command: ``python -m experiments.ipa_real [NAME ...] --out FOLDER``."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from experiments.harness import command
+from experiments.ipa_real.run import run_study
+from experiments.ipa_real.studies import STUDIES
+
+if __name__ == "__main__":
+    command({study.name: partial(run_study, study) for study in STUDIES}, __doc__)

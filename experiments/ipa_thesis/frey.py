@@ -1,0 +1,102 @@
+"""Frey faces: spectra of the unfolding (Figure 5.8) and the map with its faces (Figure 5.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from experiments.harness import Outcome, fit, say, write_table
+from experiments.ipa_thesis.methods import first_axes, ours, thesis, with_room
+from experiments.pictures import save, show_map, thumbnails
+from isofold import IPA
+from isofold.datasets import load_frey_faces
+from isofold.quality import continuity, neighbor_error, trustworthiness
+
+__all__ = ["map_of_faces", "spectra"]
+
+N_PATCHES = 30
+"""The thesis takes clusters of LDLC, here they are those of k-means."""
+DIMENSIONS = range(2, 8)
+NEGLIGIBLE = 0.01
+"""Share of the variance below which an axis does not count."""
+
+METHODS: dict[str, Callable[[int], IPA]] = {
+    f"IPA, {N_PATCHES} k-means patches": lambda r: thesis(
+        N_PATCHES, n_components=r, solver=with_room(r)
+    ),
+    "IPA": lambda r: ours(n_components=r),
+}
+
+
+def spectra(folder: Path) -> None:
+    """Unfold into r = 2, …, 7 dimensions and tell how many the unfolding needs."""
+    X = load_frey_faces().X
+    rows, outcomes = [], []
+    for name, method in METHODS.items():
+        for r in DIMENSIONS:
+            outcome = fit(name, method(r), X)
+            outcomes.append(outcome)
+            rows.append(_row(outcome, r))
+    write_table(rows, folder / "thesis_spectra")
+    _draw_spectra(outcomes, folder / "thesis_spectra.png")
+
+
+def map_of_faces(folder: Path) -> None:
+    """Map the faces into two dimensions and draw some of them."""
+    faces = load_frey_faces()
+    rows = []
+    shape = (len(faces.X), *(faces.image_shape or ()))
+    figure, panels = plt.subplots(1, 2, figsize=(17, 9.5), layout="constrained")
+    for axes, (name, method) in zip(panels, METHODS.items(), strict=True):
+        outcome = first_axes(fit(name, method(2), faces.X), 2)
+        Y = outcome.embedding
+        say(f"{name}:\n{outcome.model.diagnosis_}\n")
+        rows.append(
+            {
+                "method": name,
+                "trustworthiness": float(trustworthiness(faces.X, Y)),
+                "continuity": float(continuity(faces.X, Y)),
+                "ψ_KNN, k = 12": float(neighbor_error(faces.X, Y)),
+                "doubts": ", ".join(flag.name for flag in outcome.model.diagnosis_.raised),
+                "seconds": outcome.seconds,
+            }
+        )
+        show_map(axes, Y, np.arange(len(Y)), f"{name}: colors follow the film", s=6)
+        thumbnails(axes, Y, faces.X.reshape(shape), n_across=13)
+    write_table(rows, folder / "thesis_frey")
+    save(figure, folder / "thesis_frey.png")
+
+
+def _row(outcome: Outcome, r: int) -> dict[str, Any]:
+    shares = outcome.model.spectrum_ / outcome.model.spectrum_.sum()
+    return {
+        "method": outcome.name,
+        "r": r,
+        "axes above 1 %": int((shares > NEGLIGIBLE).sum()),
+        "share in the first r": float(shares[:r].sum()),
+        "cut off": outcome.model.cut_off_,
+        "certificate": outcome.model.solution_.status.name,
+        "doubts": ", ".join(flag.name for flag in outcome.model.diagnosis_.raised) or "none",
+        "seconds": outcome.seconds,
+    }
+
+
+def _draw_spectra(outcomes: list[Outcome], path: Path) -> None:
+    figure, panels = plt.subplots(
+        2, len(DIMENSIONS), figsize=(14, 5), layout="constrained", sharex=True, sharey=True
+    )
+    for axes, outcome in zip(panels.flat, outcomes, strict=True):
+        shares = 100 * outcome.model.spectrum_ / outcome.model.spectrum_.sum()
+        r = outcome.model.n_components_
+        colors = ["C0"] * r + ["0.6"] * (len(shares) - r)
+        axes.bar(np.arange(1, len(shares) + 1), shares, color=colors)
+        axes.set_title(f"{outcome.name}\nr = {r}: {shares[:r].sum():.0f} % in r axes", fontsize=8)
+    for axes in panels[:, 0]:
+        axes.set_ylabel("variance (%)")
+    for axes in panels[-1]:
+        axes.set_xlabel("axis")
+    save(figure, path)
