@@ -35,7 +35,7 @@ def _conic(solver: str) -> Callable[[Any], dict[str, float]]:
 
 def _rotations_alone(problem: GramSDP) -> GramSDP:
     """Return the problem with its translations eliminated: smaller and easier for peers."""
-    assert problem.blocks is not None  # noqa: S101
+    assert problem.blocks is not None  # noqa: S101 - for the type checker
     rows = np.concatenate([np.arange(first, first + size) for first, size in problem.blocks])
     free = np.setdiff1d(np.arange(problem.n_points), rows)
     M = problem.objective.toarray()

@@ -59,7 +59,7 @@ def _thick_roll(n: int) -> Sheet:
 
 
 def _length_errors(problem: GramSDP, Y: Any) -> Any:
-    assert problem.constraints is not None  # noqa: S101
+    assert problem.constraints is not None  # noqa: S101 - for the type checker
     return np.abs(np.sqrt(problem.forms.values(Y) / problem.constraints.upper) - 1.0)
 
 
@@ -67,7 +67,7 @@ def _unfold(sheet: Sheet) -> dict[str, float]:
     solver = LowRankSDP(rank=sheet.n_components + 6, random_state=0, max_iter=12)
     solution = solver.solve(sheet.problem)
     Y, certificate = solution.coordinates, solution.certificate
-    assert certificate is not None  # noqa: S101
+    assert certificate is not None  # noqa: S101 - for the type checker
     projected = np.ascontiguousarray(Y[:, : sheet.n_components])
     errors = _length_errors(sheet.problem, Y)
     figures = {

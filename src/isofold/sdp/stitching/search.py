@@ -277,7 +277,7 @@ class _QuadraticCost:
         """Return 2CY."""
         return 2.0 * self.joint.product(Y)
 
-    def hessian(self, Y: FloatArray) -> _Doubled:  # noqa: ARG002
+    def hessian(self, Y: FloatArray) -> _Doubled:  # noqa: ARG002 - smooth costs have it
         """Return V ↦ 2CV, the same everywhere."""
         return _Doubled(self.joint)
 
