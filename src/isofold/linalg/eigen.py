@@ -239,12 +239,20 @@ def _lapack(A: SymmetricMatrix, n_vectors: int, which: str) -> tuple[FloatArray,
     else:
         dense = A.toarray()
     first = n - n_vectors if which == "largest" else 0
-    values, vectors = scipy.linalg.eigh(
-        dense.astype(np.float64, copy=False),
-        subset_by_index=[first, first + n_vectors - 1],
-        check_finite=False,
-    )
-    return values, vectors
+    wanted = slice(first, first + n_vectors)
+    dense = dense.astype(np.float64, copy=False)
+    try:
+        values, vectors = scipy.linalg.eigh(
+            dense, subset_by_index=[wanted.start, wanted.stop - 1], check_finite=False
+        )
+    except np.linalg.LinAlgError:
+        values, vectors = np.empty(0), dense
+    if len(values) == n_vectors:
+        return values, vectors
+    # LAPACK's routine for a subset of them fails on some matrices with repeated eigenvalues, or
+    # returns nothing.
+    values, vectors = np.linalg.eigh(dense)
+    return values[wanted], vectors[:, wanted]
 
 
 def _lanczos(A: SymmetricMatrix, n_vectors: int, which: str) -> tuple[FloatArray, FloatArray]:
