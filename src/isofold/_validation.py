@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -332,3 +332,19 @@ def check_count(value: Any, *, name: str, minimum: int = 1) -> int:
         msg = f"{name}={value!r} must be a whole number of at least {minimum}."
         raise InvalidInputError(msg)
     return int(value)
+
+
+def check_positive(value: Any, *, name: str) -> float:
+    """Return a positive finite number."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
+        msg = f"{name}={value!r} must be a positive number."
+        raise InvalidInputError(msg)
+    return float(value)
+
+
+def check_flag(value: Any, *, name: str) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool | np.bool_):
+        msg = f"{name}={value!r} must be True or False."
+        raise InvalidInputError(msg)
+    return bool(value)

@@ -1,6 +1,7 @@
 """Neighbors: who is near whom, and how far apart along the data."""
 
 from isofold.neighbors.balls import GraphBalls, balls_around, cover_by_balls
+from isofold.neighbors.choose import choose_graph, join_shared
 from isofold.neighbors.components import Components, connected_components
 from isofold.neighbors.connect import connect
 from isofold.neighbors.dimension import (
@@ -17,6 +18,12 @@ from isofold.neighbors.geodesic import (
     nearest_source,
 )
 from isofold.neighbors.graph import NeighborGraph, build_graph
+from isofold.neighbors.lengths import (
+    LengthErrors,
+    dimension_of_lengths,
+    edge_errors,
+    mean_at_nodes,
+)
 from isofold.neighbors.search import (
     BruteForceSearch,
     HNSWSearch,
@@ -41,6 +48,7 @@ __all__ = [
     "GraphBalls",
     "HNSWSearch",
     "KDTreeSearch",
+    "LengthErrors",
     "NearestSource",
     "NeighborGraph",
     "NeighborSearch",
@@ -51,9 +59,12 @@ __all__ = [
     "balls_around",
     "build_graph",
     "build_search",
+    "choose_graph",
     "connect",
     "connected_components",
     "cover_by_balls",
+    "dimension_of_lengths",
+    "edge_errors",
     "enhance",
     "euclidean_spanning_tree",
     "find_settled",
@@ -61,9 +72,11 @@ __all__ = [
     "geodesic_blocks",
     "geodesic_distances",
     "graph_spanning_tree",
+    "join_shared",
     "kneighbors",
     "levina_bickel_dimension",
     "local_pca_dimension",
+    "mean_at_nodes",
     "nearest_source",
     "subgraph",
 ]

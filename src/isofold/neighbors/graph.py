@@ -182,7 +182,7 @@ def build_graph(
     _check_size(n_neighbors, radius)
     if metric == "precomputed" and sp.issparse(X):
         n_nodes, tails, heads, lengths = check_lengths(X)
-        _refuse_size(n_neighbors, radius)
+        refuse_size(n_neighbors, radius)
         every = np.arange(n_nodes)
         return _assemble(Distinct(every, every), Arrows(tails, heads, lengths), kind=kind)
     if metric == "precomputed":
@@ -308,12 +308,12 @@ def _check_size(n_neighbors: int | None, radius: float | None) -> None:
     check_radius(radius)
 
 
-def _refuse_size(n_neighbors: int | None, radius: float | None) -> None:
+def refuse_size(n_neighbors: int | None, radius: float | None) -> None:
     """Refuse a neighborhood for a graph that is ready."""
     if n_neighbors is not None or radius is not None:
         msg = (
-            "A sparse precomputed matrix is a ready graph, so n_neighbors and radius cannot "
-            "change it. Leave them out, or pass dense distances."
+            "A given graph or sparse matrix of lengths is a ready graph, so that n_neighbors and "
+            "radius cannot change it. Leave them out, or pass points or dense distances."
         )
         raise InvalidInputError(msg)
 
