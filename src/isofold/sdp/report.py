@@ -14,7 +14,7 @@ from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
 from isofold.sdp.solution import SDPSolution, Status
 
-__all__ = ["infeasible_solution", "lift_solution"]
+__all__ = ["infeasible_solution", "lift_solution", "restated"]
 
 
 def lift_solution(
@@ -38,25 +38,10 @@ def lift_solution(
     if status is Status.CERTIFIED and not certificate.is_exact:
         status = Status.INEXACT_CERTIFICATE
     certificate = _in_users_sense(certificate, problem.sign)
-    message = status.value.format(
-        primal=certificate.primal,
-        dual=certificate.dual,
-        gap=certificate.gap,
-        rounding_floor=certificate.rounding_floor,
-        max_violation=certificate.max_violation,
-        rank=rank,
-        reason=reason,
-        which=(
-            "the problem with penalties centered at the reported multipliers (the posed one is "
-            f"bounded by {certificate.posed_bound:.9g})"
-            if certificate.is_shifted
-            else "the problem as posed"
-        ),
-    )
     return SDPSolution(
         coordinates=coordinates,
         status=status,
-        message=message,
+        message=_message(status, certificate, rank, reason),
         primal=certificate.primal,
         dual=certificate.dual,
         gap=certificate.gap,
@@ -67,6 +52,66 @@ def lift_solution(
         seconds=seconds,
         certificate=certificate,
         warnings=findings.warnings,
+    )
+
+
+def restated(
+    solution: SDPSolution,
+    *,
+    coordinates: FloatArray,
+    primal: float,
+    dual: float,
+    gap: float,
+    status: Status | None = None,
+    max_violation: float | None = None,
+    reason: str = "",
+) -> SDPSolution:
+    """Return a solution in other terms: those of the program that a smaller one stands for.
+
+    Parameters
+    ----------
+    solution : SDPSolution
+        The solution of the smaller program, in the user's sense.
+    coordinates : ndarray of shape (n_points, n_columns)
+        The points of the larger one.
+    primal, dual : float
+        Its value at them, and the bound on it.
+    gap : float
+        Their difference, relative to what matters.
+    status : Status or None, default=None
+        How to trust it; as before if None.
+    max_violation : float or None, default=None
+        How far the worst constraint is missed; as before if None.
+    reason : str, default=""
+        What ended the work, for the message.
+
+    Returns
+    -------
+    SDPSolution
+        The same, with gap, certificate and message to match.
+    """
+    status = solution.status if status is None else status
+    if solution.certificate is None:
+        return replace(solution, coordinates=coordinates)
+    violation = solution.max_violation if max_violation is None else max_violation
+    certificate = replace(
+        solution.certificate,
+        primal=primal,
+        dual=dual,
+        posed_bound=dual,
+        gap=gap,
+        max_violation=violation,
+    )
+    return replace(
+        solution,
+        coordinates=coordinates,
+        status=status,
+        message=_message(status, certificate, solution.rank, reason),
+        primal=primal,
+        dual=dual,
+        gap=gap,
+        max_violation=violation,
+        certificate=certificate,
     )
 
 
@@ -87,6 +132,25 @@ def infeasible_solution(problem: GramSDP, findings: Findings, seconds: float) ->
         seconds=seconds,
         certificate=None,
         warnings=findings.warnings,
+    )
+
+
+def _message(status: Status, certificate: Certificate, rank: int, reason: str) -> str:
+    """Return the status in words, with the numbers seen."""
+    return status.value.format(
+        primal=certificate.primal,
+        dual=certificate.dual,
+        gap=certificate.gap,
+        rounding_floor=certificate.rounding_floor,
+        max_violation=certificate.max_violation,
+        rank=rank,
+        reason=reason,
+        which=(
+            "the problem with penalties centered at the reported multipliers (the posed one is "
+            f"bounded by {certificate.posed_bound:.9g})"
+            if certificate.is_shifted
+            else "the problem as posed"
+        ),
     )
 
 

@@ -93,7 +93,8 @@ def certify_dense(
     error = _eigenvalue_error(program, w, block_multipliers)
     candidates = [
         _shifted(program, slack, w, block_multipliers),
-        _scaled(program, slack, w, block_multipliers),
+        _scaled(program, slack, w, block_multipliers, 1.0),
+        _scaled(program, slack, w, block_multipliers, -1.0),
         _traced(program, slack, w, block_multipliers),
     ]
     dual = max(candidates, key=lambda candidate: candidate.bound)
@@ -131,13 +132,19 @@ def _shifted(program: Program, S: Matrix, w: FloatArray, blocks: Matrix | None) 
     return _Dual(w, blocks, 0.0, program.dual_value(w, _trace(blocks)))
 
 
-def _scaled(program: Program, S: Matrix, w: FloatArray, blocks: Matrix | None) -> _Dual:
-    """Divide all multipliers by one number, which brings the slack nearer to the cost."""
-    t = _least_multiple(program, S, to_dense(program.cost), _eigenvalue_error(program, w, blocks))
-    if t is None:
+def _scaled(
+    program: Program, S: Matrix, w: FloatArray, blocks: Matrix | None, sign: float
+) -> _Dual:
+    """Divide all multipliers by one number, which brings the slack nearer to the cost or farther.
+
+    S ± tC = (1 ± t)C + A*(w) − Λ is positive semidefinite if ±C is so and t is large enough.
+    """
+    room = _eigenvalue_error(program, w, blocks)
+    t = _least_multiple(program, S, sign * to_dense(program.cost), room)
+    if t is None or 1.0 + sign * t <= 0.0:
         return _Dual(w, blocks, 0.0, -np.inf)
-    w = w / (1.0 + t)
-    blocks = None if blocks is None else sp.csr_array(blocks / (1.0 + t))
+    w = w / (1.0 + sign * t)
+    blocks = None if blocks is None else sp.csr_array(blocks / (1.0 + sign * t))
     return _Dual(w, blocks, 0.0, program.dual_value(w, _trace(blocks)))
 
 

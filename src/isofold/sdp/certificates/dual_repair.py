@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from isofold._typing import FloatArray
 from isofold.sdp.certificates.certificate import SlackProbe, probe_slack
@@ -140,11 +141,12 @@ def _pay(
     choices = []
     if program.trace_bound is not None:
         choices.append(replace(free, trace_price=shift * program.trace_bound, shift=shift))
-    cost = proved_floor(program.cost, program.gauge)
-    if cost.value > 0.0:
-        # S + (ε/κ)·C ⪰ 0 for C ⪰ κ, and that is a multiple of the slack of smaller multipliers.
-        smaller = w / (1.0 + shift / cost.value)
-        choices.append(replace(free, multipliers=smaller, is_exact=is_exact and cost.is_exact))
+    if _may_be_positive(program):
+        cost = proved_floor(program.cost, program.gauge)
+        if cost.value > 0.0:
+            # S + (ε/κ)·C ⪰ 0 for C ⪰ κ, a multiple of the slack of smaller multipliers.
+            smaller = w / (1.0 + shift / cost.value)
+            choices.append(replace(free, multipliers=smaller, is_exact=is_exact and cost.is_exact))
     uniform = _uniform_weights(program)
     if uniform is not None:
         choices.append(replace(free, multipliers=w + shift * uniform))
@@ -153,6 +155,16 @@ def _pay(
         key=lambda choice: program.dual_value(choice.multipliers) - choice.trace_price,
         default=None,
     )
+
+
+def _may_be_positive(program: Program) -> bool:
+    """Tell whether the cost can be positive definite off the gauge, from its trace alone."""
+    if isinstance(program.cost, LinearOperator):
+        return True
+    trace = float(program.cost.diagonal().sum())
+    if program.gauge is not None:
+        trace -= float(program.gauge @ (program.cost @ program.gauge))
+    return trace > 0.0
 
 
 def _uniform_weights(program: Program) -> FloatArray | None:

@@ -51,6 +51,10 @@ SHORT_LENGTH = 0.05
 ZERO_LENGTH = 1e-3
 """The squared length that stands for zero in the penalty of pairs that must coincide."""
 
+MOST_GROWTH = 4.0**10
+"""How much a penalty may grow. Lengths that are not met by then contradict each other or have no
+multipliers, and larger penalties would only make the numbers meaningless."""
+
 AVERAGE_EVERY = 3
 """Inner iterations between two terms of the average of multipliers."""
 
@@ -96,12 +100,13 @@ class MultiplierSteps:
         scaled = program.with_envelope(program.envelope.in_units(unit))
         scale = multiplier_scale(scaled, options.rng)
         weights = _penalty_weights(scaled.envelope, options.penalty * scale)
+        most = MOST_GROWTH * weights
         given = None if start.Y is None else start.Y / np.sqrt(unit)
         Y = starting_coordinates(scaled, options.rank, options.rng, given)
         center = np.zeros(len(weights)) if start.multipliers is None else start.multipliers
         hard = scaled.envelope.is_hard
         grows = options.tol < FINE or not np.any(hard & scaled.envelope.is_equality)
-        n_iter, previous = 0, np.inf
+        n_iter, previous, next_look = 0, np.inf, 0
         for step in range(options.max_iter):
             augmented = scaled.with_envelope(scaled.envelope.augmented(center, weights))
             posed = program.envelope.augmented(center, weights / unit)
@@ -123,9 +128,10 @@ class MultiplierSteps:
                 w = average / n_terms
             iterate = wrap(point, w, n_iter)
             error = _length_error(scaled, point.values)
-            if error <= options.violation_tol:
+            if error <= options.violation_tol and step >= next_look:
                 certificate = self.certify(program, options, iterate)
                 iterate = replace(iterate, certificate=certificate)
+                next_look = step + 1 + _steps_to_wait(program, certificate.gap, options.tol)
                 if certificate.holds(options.tol) and shift_is_small(program, iterate, options.tol):
                     yield replace(iterate, status=Status.CERTIFIED)
                     return
@@ -135,7 +141,7 @@ class MultiplierSteps:
                 yield replace(iterate, status=Status.INFEASIBLE)
                 return
             if grows and error > max(0.25 * previous, 0.1 * options.violation_tol):
-                weights = np.where(hard, 4.0 * weights, weights)
+                weights = np.where(hard, np.minimum(4.0 * weights, most), weights)
             previous = error
             center = np.where(hard, w, center)
         yield replace(iterate, status=Status.ITERATION_LIMIT)
@@ -211,6 +217,17 @@ def _escaped(program: Program, point: Point, options: Options) -> FloatArray:
         direction = -direction
     moved = line_search(program, left, direction)
     return Y if moved is None else moved.Y
+
+
+def _steps_to_wait(program: Program, gap: float, tol: float) -> int:
+    """Return the steps in which a gap cannot be expected to fall to the tolerance.
+
+    The certificate of a dense cost takes all eigenvalues of the slack, more than many steps; a step
+    halves the gap at best.
+    """
+    if is_sparse(program.cost) or not np.isfinite(gap):
+        return 0
+    return int(np.clip(np.log2(max(gap / tol, 1.0)), 0.0, 5.0))
 
 
 def _laplacian_preconditioner(

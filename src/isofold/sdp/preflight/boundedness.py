@@ -140,7 +140,11 @@ def _free_null_space(program: Program, forms: FactorForms) -> _FreeDirections | 
     # The eigenvalues are squares, so that rounding hides singular values below 1e-7 or so of the
     # largest; those of the factors on the doubtful directions tell what is really there.
     doubtful = vectors[:, values <= DOUBTFUL * float(values.max(initial=0.0))]
-    _, singular, right = scipy.linalg.svd(np.asarray(factors @ doubtful), full_matrices=True)
+    reduced = np.asarray(factors @ doubtful)
+    # All right vectors are needed, of the left ones none.
+    _, singular, right = scipy.linalg.svd(
+        reduced, full_matrices=reduced.shape[0] < reduced.shape[1]
+    )
     weak = np.ones(doubtful.shape[1], dtype=bool)
     weak[: len(singular)] = singular <= WEAK_FACTOR * strongest
     columns = np.zeros((n, int(weak.sum())))

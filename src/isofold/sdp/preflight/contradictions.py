@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,9 +17,10 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from isofold._typing import FloatArray, IntArray
 from isofold.sdp.operators import FactorForms, PairForms, to_dense
+from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
 
-__all__ = ["PairBounds", "find_contradiction", "hard_pair_bounds"]
+__all__ = ["PairBounds", "contradiction_of_lengths", "find_contradiction", "hard_pair_bounds"]
 
 TOLERANCE = 1e-6
 """Bounds on squared distances that contradict each other by less, relatively, are left to the
@@ -103,6 +105,27 @@ def find_contradiction(program: Program, bounds: PairBounds | None) -> str | Non
     )
 
 
+def contradiction_of_lengths(n_points: int, pairs: Any, squared_distances: Any) -> str | None:
+    """Return a sentence about given distances that violate the triangle inequality.
+
+    Parameters
+    ----------
+    n_points : int
+        The number of points.
+    pairs : array-like of shape (n_pairs, 2)
+        The pairs, by the numbers that the sentence will use.
+    squared_distances : array-like of shape (n_pairs,)
+        Their squared distances, to be kept.
+
+    Returns
+    -------
+    str or None
+        What was seen; None if nothing was.
+    """
+    program = Program.of(GramSDP.unfolding(n_points, pairs, squared_distances))
+    return find_contradiction(program, hard_pair_bounds(program))
+
+
 def _impossible_sum(program: Program, forms: FactorForms) -> str | None:
     """Look for sums of squares that would have to be negative, or of nothing that would not."""
     envelope = program.envelope
@@ -180,11 +203,21 @@ def _violated_path(bounds: PairBounds) -> str | None:
     if len(found) == 0:
         return None
     worst = found[np.argmax(wanted[found] - shortest[found])]
+    way = _path(lengths, int(ends[0][worst]), int(ends[1][worst]))
     return (
         f"{_pair(bounds, asked[worst])} must be at least {wanted[worst]:.6g} apart, but the upper "
-        f"bounds along a path between them add up to {shortest[worst]:.6g}: the triangle "
-        f"inequality is violated ({len(found)} such pair(s) seen)"
+        f"bounds along the path {' - '.join(map(str, way))} add up to {shortest[worst]:.6g}: the "
+        f"triangle inequality is violated ({len(found)} such pair(s) seen)"
     )
+
+
+def _path(lengths: sp.csr_array, first: int, second: int) -> list[int]:
+    """Return the points of the shortest path between two points."""
+    _, before = dijkstra(lengths, directed=True, indices=[first], return_predecessors=True)
+    way = [second]
+    while way[-1] != first and before[0, way[-1]] >= 0:
+        way.append(int(before[0, way[-1]]))
+    return way[::-1]
 
 
 def _exceeds(lower: FloatArray, upper: FloatArray, bounds: PairBounds) -> FloatArray:
