@@ -1,0 +1,162 @@
+r"""Weights of a point over its neighbors that sum to one and keep its place.
+
+Saul and Roweis take the weights w that minimize \|x − Σ w_j x_j\|². With more neighbors than
+dimensions there are many such w, and a ridge chooses among them at the price of a bias: even on
+flat data the point is then not reproduced. Here the choice is made the other way round. Given
+*shares* ω_j > 0 that sum to one, with mean m = Σ ω_j x_j, take the weights next to them,
+
+    min Σ (w_j − ω_j)²/ω_j   such that   Σ w_j = 1,   Σ w_j (x_j − m) = Π(x − m),
+
+where Π picks the directions to be kept. With diag(√ω)(x_j − m)_j = U S Vᵀ the answer is
+
+    w = ω + √ω ∘ U c,      c_l = f_l v_l·(x − m)/s_l,
+
+f_l = 1 for directions that are kept and less for those that are damped. The minimum is \|c\|²:
+the distance of x from m in standard deviations of the neighbors. Bounding it keeps points far
+outside of the data from exploding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from isofold._typing import FloatArray, IntArray
+
+LARGEST_TILT = 20.0
+"""Bound of |c|: up to so many standard deviations of its neighbors a point is extrapolated
+linearly; beyond, it is placed as if it were that far away in the same direction."""
+
+HUGE = 1e300
+"""Stands for what overflows; it is bounded later."""
+
+RANK_ULPS = 64.0
+"""Neighbors thinner than so many roundings of their coordinates do not extend in a direction."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The axes along which the neighbors of m points spread, from widest to thinnest.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (m, k)
+        Shares ω of the neighbors, each row with sum one.
+    means : ndarray of shape (m, d)
+        Their means.
+    left : ndarray of shape (m, k, r)
+        U, one column an axis.
+    widths : ndarray of shape (m, r)
+        Standard deviations s along the axes.
+    axes : ndarray of shape (m, r, d)
+        Vᵀ, one row an axis.
+    """
+
+    shares: FloatArray
+    means: FloatArray
+    left: FloatArray
+    widths: FloatArray
+    axes: FloatArray
+
+
+def measure_spread(neighbors: FloatArray, shares: FloatArray) -> Spread:
+    """Return the axes of neighbors of shape (m, k, d) that have shares of shape (m, k)."""
+    means = np.einsum("mk,mkd->md", shares, neighbors)
+    centered = np.sqrt(shares)[:, :, None] * (neighbors - means[:, None, :])
+    # Each matrix of a stack is factored by itself, so that a row never depends on others.
+    left, widths, axes = np.linalg.svd(centered, full_matrices=False)
+    return Spread(shares, means, left, widths, axes)
+
+
+def solve_axes(spread: Spread, products: FloatArray, floors: FloatArray) -> FloatArray:
+    """Return ``products / widths``, zero along axes that are not wider than rounding."""
+    widths = spread.widths
+    with np.errstate(over="ignore"):
+        ratios = np.divide(
+            products, widths, out=np.zeros_like(widths), where=widths > floors[:, None]
+        )
+    return np.clip(ratios, -HUGE, HUGE)
+
+
+def damp_thin_axes(
+    tilts: FloatArray, widths: FloatArray, *, n_kept: int, thinness: float
+) -> FloatArray:
+    """Damp the axes after the first `n_kept` by f = min(1, s²/(thinness s_kept²))."""
+    n_kept = min(n_kept, widths.shape[1])
+    smallest_kept = widths[:, n_kept - 1 : n_kept]
+    relative = np.divide(widths, smallest_kept, out=np.zeros_like(widths), where=smallest_kept > 0)
+    factors = np.minimum(1.0, relative**2 / thinness)
+    factors[:, :n_kept] = 1.0
+    damped: FloatArray = factors * tilts
+    return damped
+
+
+def tilt_shares(spread: Spread, tilts: FloatArray) -> FloatArray:
+    """Return the weights ω + √ω ∘ U c, with |c| bounded."""
+    largest = np.abs(tilts).max(axis=1, keepdims=True)
+    # Scaled before it is squared: a point may be far away in units of its neighbors.
+    scaled = np.divide(tilts, largest, out=np.zeros_like(tilts), where=largest > 0)
+    norms = np.sqrt(np.einsum("mr,mr->m", scaled, scaled))[:, None]
+    bounded = scaled * np.minimum(largest, LARGEST_TILT / np.maximum(norms, 1.0))
+    shares = spread.shares
+    weights: FloatArray = shares + np.sqrt(shares) * np.einsum("mkr,mr->mk", spread.left, bounded)
+    # The columns of U are orthogonal to √ω up to rounding; the sum is one to the last digit.
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def place_weights(
+    neighbors: FloatArray,
+    targets: FloatArray,
+    shares: FloatArray,
+    *,
+    n_kept: int,
+    thinness: float,
+    floors: FloatArray,
+) -> FloatArray:
+    """Return the weights that reproduce targets from their neighbors.
+
+    Parameters
+    ----------
+    neighbors : ndarray of shape (m, k, d)
+        The neighbors of every target.
+    targets : ndarray of shape (m, d)
+        The targets.
+    shares : ndarray of shape (m, k)
+        Shares ω of the neighbors.
+    n_kept : int
+        How many of the widest axes are kept as they are.
+    thinness : float
+        Squared ratio of widths below which other axes are damped.
+    floors : ndarray of shape (m,)
+        Widths that are not more than rounding.
+
+    Returns
+    -------
+    ndarray of shape (m, k)
+        The weights, each row with sum one.
+    """
+    spread = measure_spread(neighbors, shares)
+    products = np.einsum("mrd,md->mr", spread.axes, targets - spread.means)
+    tilts = solve_axes(spread, products, floors)
+    return tilt_shares(
+        spread, damp_thin_axes(tilts, spread.widths, n_kept=n_kept, thinness=thinness)
+    )
+
+
+def rounding_floors(coordinates: FloatArray, eps: float) -> FloatArray:
+    """Return, for m neighborhoods of shape (m, k, d), the width that rounding alone can make."""
+    return RANK_ULPS * eps * np.abs(coordinates).max(axis=(1, 2))
+
+
+def weight_matrix(weights: FloatArray, columns: IntArray, n_columns: int) -> sp.csr_array:
+    """Return weights as a sparse matrix with sorted columns, zeros left out."""
+    n_rows, k = weights.shape
+    matrix = sp.csr_array(
+        (weights.ravel(), columns.ravel(), np.arange(0, n_rows * k + 1, k)),
+        shape=(n_rows, n_columns),
+    )
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    return matrix
