@@ -17,6 +17,7 @@ from isofold.neighbors import (
     find_strays,
     subgraph,
 )
+from isofold.neighbors.lengths import edge_errors, mean_at_nodes
 from isofold.patches import ChartFit, PatchCover
 
 __all__ = ["Unfolding", "unfold"]
@@ -76,13 +77,7 @@ class Unfolding:
     @property
     def distortion(self) -> FloatArray:
         """Mean relative length error of the edges at every node, bridges not counted."""
-        Y, kept = self.embedding, ~self.graph.is_bridge
-        ends, lengths = self.graph.edges[kept], self.graph.lengths[kept]
-        on_map = np.linalg.norm(Y[ends[:, 0]] - Y[ends[:, 1]], axis=1)
-        errors = np.abs(on_map / lengths - 1.0)
-        n = self.graph.n_nodes
-        total = np.bincount(ends.T.ravel(), np.concatenate([errors, errors]), minlength=n)
-        return total / np.maximum(np.bincount(ends.ravel(), minlength=n), 1)
+        return mean_at_nodes(edge_errors(self.embedding, self.graph), self.graph)
 
 
 def unfold(
