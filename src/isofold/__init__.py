@@ -5,15 +5,37 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 if _TYPE_CHECKING:
-    from isofold import datasets, linalg, neighbors, quality, sdp
+    from isofold import datasets, extension, linalg, neighbors, quality, sdp
     from isofold.alignment import StitchTerms
-    from isofold.embedding import IPA
+    from isofold.embedding import IPA, MVU, ColoredMVU, DisjointMVU, FastMVU, LandmarkMVU
 
 __version__ = "0.1.0"
-__all__ = ["IPA", "StitchTerms", "datasets", "linalg", "neighbors", "quality", "sdp"]
+__all__ = [
+    "IPA",
+    "MVU",
+    "ColoredMVU",
+    "DisjointMVU",
+    "FastMVU",
+    "LandmarkMVU",
+    "StitchTerms",
+    "datasets",
+    "extension",
+    "linalg",
+    "neighbors",
+    "quality",
+    "sdp",
+]
 
 # Estimators and what goes with them, by the room they live in.
-_HOMES = {"IPA": "embedding", "StitchTerms": "alignment"}
+_HOMES = {
+    "IPA": "embedding",
+    "MVU": "embedding",
+    "ColoredMVU": "embedding",
+    "DisjointMVU": "embedding",
+    "FastMVU": "embedding",
+    "LandmarkMVU": "embedding",
+    "StitchTerms": "alignment",
+}
 
 
 def __getattr__(name: str) -> _Any:

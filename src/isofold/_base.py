@@ -97,8 +97,15 @@ class BaseEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self
             The fitted embedder.
         """
-        X = self._validate(X, reset=True)
-        self.embedding_ = self._checked("_fit_embedding", self._fit_embedding(X), X)
+        before = dict(self.__dict__)
+        try:
+            X = self._validate(X, reset=True)
+            self.embedding_ = self._checked("_fit_embedding", self._fit_embedding(X), X)
+        except BaseException:
+            # A refused fit leaves an earlier one as it was.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 __all__ = [
     "ConvergenceError",
     "DataNotFoundError",
@@ -11,6 +14,7 @@ __all__ = [
     "MemoryLimitError",
     "MissingDependencyError",
     "UnboundedProblemError",
+    "warn_user",
 ]
 
 
@@ -60,3 +64,16 @@ class UnboundedProblemError(InvalidInputError):
 
 class DoubtfulMapWarning(UserWarning):
     """A map was made, but there are reasons not to trust it unseen."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user that led here, however deep in the package this is called."""
+    level, frame = 1, sys._getframe(1)
+    package = __name__.partition(".")[0]
+    while frame.f_back is not None and _package_of(frame.f_globals) in (package, "sklearn"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level + 1)
+
+
+def _package_of(module: dict[str, object]) -> str:
+    return str(module.get("__name__", "")).partition(".")[0]

@@ -1,5 +1,10 @@
-"""Embedding methods, one file each."""
+"""Embeddings: one file per method."""
 
+from isofold.embedding.colored_mvu import ColoredMVU
+from isofold.embedding.disjoint_mvu import DisjointMVU
+from isofold.embedding.fast_mvu import FastMVU
 from isofold.embedding.ipa import IPA
+from isofold.embedding.landmark_mvu import LandmarkMVU
+from isofold.embedding.mvu import MVU
 
-__all__ = ["IPA"]
+__all__ = ["IPA", "MVU", "ColoredMVU", "DisjointMVU", "FastMVU", "LandmarkMVU"]

@@ -23,7 +23,6 @@ thesis, University of Waterloo, chapter 5.
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -35,7 +34,7 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import BaseEmbedder
-from isofold._errors import DoubtfulMapWarning, InvalidInputError
+from isofold._errors import DoubtfulMapWarning, InvalidInputError, warn_user
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
 from isofold.alignment.doubts import diagnose, estimated_error
@@ -200,7 +199,7 @@ class IPA(BaseEmbedder):
                 break
             self._log("%d samples leave doubts: %s", size, self.diagnosis_)
         if not self.diagnosis_.is_sound:
-            warnings.warn(self.diagnosis_.summary(), DoubtfulMapWarning, stacklevel=3)
+            warn_user(self.diagnosis_.summary(), DoubtfulMapWarning)
         return mapped.images
 
     def _fit_sample(
