@@ -13,6 +13,7 @@ SUITES = (
     "stitching",
     "strings",
     "unfolding",
+    "mvu",
     "mixed",
     "ipa_accuracy",
     "ipa_speed",
