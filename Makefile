@@ -32,7 +32,7 @@ lint: setup
 	$(BIN)/lint-imports
 
 pytest: setup
-	$(BIN)/python -m pytest --cov --cov-report=term
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 test: lint pytest
 
@@ -43,6 +43,8 @@ reproduce: setup
 	$(BIN)/python -m experiments.ipa_thesis
 	$(BIN)/python -m experiments.ipa_real
 	$(BIN)/python -m experiments.ipa_failures --out experiment-output/ipa_failures.csv
+	$(BIN)/python -m experiments.disjoint_manifolds
+	$(BIN)/python -m experiments.colored_mvu
 
 clean:
 	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

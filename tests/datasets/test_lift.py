@@ -138,7 +138,8 @@ def test_bad_noise(noise):
         "even",
         iter([0.1] * 4),
     ],
-    ids=str,
+    # Not an object's address: it would differ between the processes that run tests.
+    ids=lambda profile: str(profile).partition(" at 0x")[0],
 )
 def test_bad_profile(profile):
     with pytest.raises(InvalidInputError, match=r"noise_profile=.* 4 standard deviations"):
