@@ -30,6 +30,7 @@ from isofold.extension import BarycentricMap, DistanceMap, fit_barycentric, fit_
 from isofold.neighbors import (
     LengthErrors,
     NeighborGraph,
+    choose_graph,
     connected_components,
     dimension_of_lengths,
     edge_errors,
@@ -101,18 +102,27 @@ class Unfolded:
 class BaseUnfolder(BaseEmbedder):
     """Base of the methods that maximize variance while the lengths of a graph are kept.
 
-    A subclass provides ``_make_graph(X)`` and ``_unfold(X, graph, rng)``; the latter returns the
-    solution, whose coordinates have one row a node, and further attributes by name.
+    A subclass provides ``_unfold(X, graph, rng)``, which returns the solution, whose coordinates
+    have one row a node, and further attributes by name.
     """
 
     n_components: int
+    n_neighbors: int | None
+    graph: Any
     solver: Any
     random_state: Any
     n_jobs: int | None
 
-    @abstractmethod
     def _make_graph(self, X: FloatArray) -> NeighborGraph:
         """Return the graph whose lengths are kept."""
+        return choose_graph(
+            X,
+            self.graph,
+            n_neighbors=self.n_neighbors,
+            default=default_neighbors(self.n_components),
+            metric=getattr(self, "metric", "euclidean"),
+            n_jobs=self.n_jobs,
+        )
 
     @abstractmethod
     def _unfold(
@@ -155,6 +165,12 @@ class BaseUnfolder(BaseEmbedder):
 
     def _transform(self, X: FloatArray) -> FloatArray:
         return self.extension_.extend(X)
+
+
+def default_neighbors(n_components: int, *, angles: bool = False) -> int:
+    """Return as many neighbors as keep a sheet of r dimensions from crumpling."""
+    k = max(12, 4 * (n_components + 1))
+    return k // 2 if angles else k
 
 
 def describe(coordinates: FloatArray, graph: NeighborGraph, n_components: int) -> Unfolded:

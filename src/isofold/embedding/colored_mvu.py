@@ -23,9 +23,9 @@ from isofold._memory import require_memory
 from isofold._typing import FloatArray
 from isofold.embedding._side_kernels import side_kernel
 from isofold.embedding._unfolder import BaseUnfolder, make_solver
-from isofold.embedding.mvu import default_neighbors, pose
+from isofold.embedding.mvu import pose
 from isofold.linalg import double_center
-from isofold.neighbors import NeighborGraph, choose_graph
+from isofold.neighbors import NeighborGraph
 from isofold.sdp import SDPSolution
 
 __all__ = ["ColoredMVU", "hsic"]
@@ -143,16 +143,6 @@ default="auto"
         tags.target_tags.required = True
         tags.target_tags.two_d_labels = True
         return tags
-
-    def _make_graph(self, X: FloatArray) -> NeighborGraph:
-        return choose_graph(
-            X,
-            self.graph,
-            n_neighbors=self.n_neighbors,
-            default=default_neighbors(self.n_components),
-            metric=self.metric,
-            n_jobs=self.n_jobs,
-        )
 
     def _unfold(
         self, X: FloatArray, graph: NeighborGraph, rng: np.random.RandomState

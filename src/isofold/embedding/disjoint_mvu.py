@@ -36,6 +36,7 @@ from isofold.embedding._unfolder import (
     TRUSTED,
     Unfolded,
     check_lengths,
+    default_neighbors,
     describe,
     is_loose,
     make_extension,
@@ -46,7 +47,7 @@ from isofold.embedding._unfolder import (
     warn_of_looseness,
     warn_of_solution,
 )
-from isofold.embedding.mvu import default_neighbors, pose
+from isofold.embedding.mvu import pose
 from isofold.linalg import coordinates_from_gram, gram_from_distances
 from isofold.neighbors import (
     LengthErrors,

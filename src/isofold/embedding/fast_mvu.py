@@ -23,8 +23,8 @@ import numpy as np
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_flag, check_positive
 from isofold.embedding._unfolder import BaseUnfolder, make_solver
-from isofold.embedding.mvu import default_neighbors, pose
-from isofold.neighbors import NeighborGraph, choose_graph
+from isofold.embedding.mvu import pose
+from isofold.neighbors import NeighborGraph
 from isofold.sdp import LowRankSDP, SDPSolution
 from isofold.sdp.bases import laplacian_basis
 from isofold.sdp.compression import compress
@@ -117,16 +117,6 @@ class FastMVU(BaseUnfolder):
         self.solver = solver
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _make_graph(self, X: FloatArray) -> NeighborGraph:
-        return choose_graph(
-            X,
-            self.graph,
-            n_neighbors=self.n_neighbors,
-            default=default_neighbors(self.n_components),
-            metric=self.metric,
-            n_jobs=self.n_jobs,
-        )
 
     def _unfold(
         self,

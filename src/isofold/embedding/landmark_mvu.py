@@ -32,14 +32,14 @@ from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
 from isofold.clustering import kmeans
 from isofold.embedding._unfolder import BaseUnfolder, make_solver
-from isofold.embedding.mvu import default_neighbors, pose
+from isofold.embedding.mvu import pose
 from isofold.extension import (
     BarycentricMap,
     fit_barycentric,
     reconstruction_weights,
     spread_from_landmarks,
 )
-from isofold.neighbors import NeighborGraph, build_search, choose_graph
+from isofold.neighbors import NeighborGraph, build_search
 from isofold.sdp import SDPSolution
 from isofold.sdp.active import maximize_variance
 
@@ -133,15 +133,6 @@ class LandmarkMVU(BaseUnfolder):
         self.solver = solver
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _make_graph(self, X: FloatArray) -> NeighborGraph:
-        return choose_graph(
-            X,
-            self.graph,
-            n_neighbors=self.n_neighbors,
-            default=default_neighbors(self.n_components),
-            n_jobs=self.n_jobs,
-        )
 
     def _unfold(
         self, X: FloatArray, graph: NeighborGraph, rng: np.random.RandomState

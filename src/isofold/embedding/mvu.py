@@ -25,12 +25,12 @@ import numpy as np
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
 from isofold._validation import check_flag
-from isofold.embedding._unfolder import BaseUnfolder, make_solver
+from isofold.embedding._unfolder import BaseUnfolder, default_neighbors, make_solver
 from isofold.neighbors import NeighborGraph, choose_graph, join_shared
 from isofold.sdp import GramSDP, SDPSolution
 from isofold.sdp.units import natural_penalty
 
-__all__ = ["MVU", "default_neighbors", "pose"]
+__all__ = ["MVU", "pose"]
 
 
 class MVU(BaseUnfolder):
@@ -168,12 +168,6 @@ class MVU(BaseUnfolder):
         problem = pose(graph, self.lengths)
         solver = make_solver(self.solver, graph, self.n_components, rng, lengths=self.lengths)
         return solver.solve(problem), {}
-
-
-def default_neighbors(n_components: int, *, angles: bool = False) -> int:
-    """Return as many neighbors as keep a sheet of r dimensions from crumpling."""
-    k = max(12, 4 * (n_components + 1))
-    return k // 2 if angles else k
 
 
 def pose(
