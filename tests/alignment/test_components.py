@@ -8,7 +8,8 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import ortho_group
 
 from ipa_cases import grid, rectangle, unfolded
-from isofold.alignment.components import NEAR_ENOUGH, arrange
+from isofold.alignment.clearance import NEAR_ENOUGH
+from isofold.alignment.components import arrange
 from isofold.alignment.stitch import place
 
 # Rigid motions of numbers up to a hundred.

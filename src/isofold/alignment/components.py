@@ -16,6 +16,7 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from isofold._typing import FloatArray, IntArray
+from isofold.alignment.clearance import clearing_push
 from isofold.alignment.piece import Piece
 from isofold.linalg import coordinates_from_gram, gram_from_distances, procrustes
 
@@ -29,9 +30,6 @@ MANY_PIECES = 50
 
 N_BORDER = 1000
 """Points of a piece among which the nearest to other pieces is sought."""
-
-NEAR_ENOUGH, MOST_STEPS = 0.05, 200
-"""Part of the gap that may be missing, and steps in which a piece is pushed."""
 
 
 def arrange(
@@ -113,17 +111,8 @@ def _kept_apart(pieces: list[Piece], gaps: FloatArray) -> list[Piece]:
     for piece, gap in zip(pieces[1:], gaps[1:], strict=True):
         others = np.concatenate([_some(other.embedding) for other in placed])
         tree, own = KDTree(others), _some(piece.embedding)
-        away = own.mean(axis=0) - others.mean(axis=0)
-        size = float(np.linalg.norm(away))
-        away = away / size if size > 0.0 else np.eye(len(away))[0]
-        shift = 0.0
-        # Each step makes up for what is missing between the two nearest points, at least.
-        for _ in range(MOST_STEPS):
-            missing = gap - float(np.min(tree.query(own + shift * away)[0]))
-            if missing <= NEAR_ENOUGH * gap:
-                break
-            shift += missing
-        placed.append(_shifted(piece, shift * away))
+        way = own.mean(axis=0) - others.mean(axis=0)
+        placed.append(_shifted(piece, clearing_push(tree, own, way, gap)))
     return placed
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from isofold._typing import FloatArray
+from isofold.alignment.clearance import NEAR_ENOUGH, clearing_push
 from isofold.alignment.layout import Layout
 from isofold.alignment.link_tree import LinkTree
 from isofold.alignment.tightening import Bounds, Tolerance, tighten
@@ -25,17 +26,14 @@ __all__ = ["Crowd"]
 MOST_POINTS = 400
 """Points of a shape among which the nearest to other shapes are sought."""
 
-NEAR_ENOUGH = 0.05
-"""Part of the gap that may be missing."""
-
 LOOK_AHEAD = 1.2
 """Pairs nearer than so many gaps are bounded: others of a crowd would come too near next."""
 
 PAIRS_EACH = 6
 """Bounds between two shapes in one round: their edges are nearly straight."""
 
-MOST_ROUNDS, MOST_PUSHES = 6, 200
-"""Rounds of new bounds, and steps in which a branch is pushed."""
+MOST_ROUNDS = 6
+"""Rounds of new bounds."""
 
 ROUGHLY = Tolerance(violation=1e-4, gradient=1e-5, rounds=6, steps=50)
 """Bounds from below need not be exact: links are set right afterwards."""
@@ -155,16 +153,5 @@ class Crowd:
     ) -> FloatArray:
         """Return the shortest push, along one of several ways, that clears a shape of others."""
         own, gap = self.placed(layout, shape), self.gaps[shape]
-        pushes = []
-        for way in ways:
-            size = float(np.linalg.norm(way))
-            away = way / size if size > 0.0 else np.eye(len(way))[0]
-            shift = 0.0
-            # Each step makes up for what is missing between the two nearest points, at least.
-            for _ in range(MOST_PUSHES):
-                missing = gap - float(np.min(others.query(own + shift * away)[0]))
-                if missing <= NEAR_ENOUGH * gap:
-                    break
-                shift += missing
-            pushes.append(shift * away)
+        pushes = [clearing_push(others, own, way, gap) for way in ways]
         return min(pushes, key=lambda push: float(np.linalg.norm(push)))

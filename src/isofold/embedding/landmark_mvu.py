@@ -184,6 +184,7 @@ class LandmarkMVU(BaseUnfolder):
     def _named(
         self, places: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
     ) -> IntArray:
+        """Return the nodes that the user asked for, by name or by number."""
         n = graph.n_nodes
         if not isinstance(self.landmarks, str):
             return _given_landmarks(self.landmarks, graph)

@@ -1,0 +1,44 @@
+"""How far a shape has to be pushed until it is clear of others."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from isofold._typing import FloatArray
+
+__all__ = ["NEAR_ENOUGH", "clearing_push"]
+
+NEAR_ENOUGH, MOST_PUSHES = 0.05, 200
+"""Part of the gap that may be missing, and steps in which a shape is pushed."""
+
+
+def clearing_push(others: KDTree, own: FloatArray, way: FloatArray, gap: float) -> FloatArray:
+    """Return the vector along a way that takes points as far from others as the gap asks.
+
+    Parameters
+    ----------
+    others : KDTree
+        The points that stay.
+    own : ndarray of shape (n, q)
+        The points that are pushed.
+    way : ndarray of shape (q,)
+        The direction; along the first axis if it has no length.
+    gap : float
+        How far apart the nearest two are to be, about.
+
+    Returns
+    -------
+    ndarray of shape (q,)
+        The push, zero if nothing is too near.
+    """
+    size = float(np.linalg.norm(way))
+    away: FloatArray = way / size if size > 0.0 else np.eye(len(way))[0]
+    shift = 0.0
+    # Each step makes up for what is missing between the two nearest points, at least.
+    for _ in range(MOST_PUSHES):
+        missing = gap - float(np.min(others.query(own + shift * away)[0]))
+        if missing <= NEAR_ENOUGH * gap:
+            break
+        shift += missing
+    return shift * away
