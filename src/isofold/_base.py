@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,7 +26,70 @@ from isofold._validation import (
     refuse_no_features,
 )
 
-__all__ = ["BaseEmbedder"]
+__all__ = ["BaseEmbedder", "read_samples", "unchanged_if_refused"]
+
+
+@contextmanager
+def unchanged_if_refused(estimator: BaseEstimator) -> Iterator[None]:
+    """Leave an estimator as it was if what happens inside fails: a refused fit keeps the last."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def read_samples(
+    estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: int = 1
+) -> FloatArray:
+    """Return the finite points that an estimator is given, and record or check its features.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Who is given the points.
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    reset : bool
+        Whether its features are recorded (`fit`) or compared with those seen then.
+    min_samples : int, default=1
+        The least number of points that makes sense.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+        The points in float32 or float64.
+
+    Raises
+    ------
+    InvalidInputError
+        If they cannot be used.
+    """
+    try:
+        points = read_points(X, name="X")
+        refuse_no_features(points, name="X")
+        check_finite(points, name="X")
+        refuse_few(estimator, len(points), min_samples)
+        # Last, since a refused refit must leave n_features_in_ and the names alone. The names live
+        # on the original; its values were checked in the lines above.
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    except InvalidInputError:
+        raise
+    except ValueError as error:
+        raise InvalidInputError(str(error)) from error
+    return points
+
+
+def refuse_few(estimator: BaseEstimator, n_samples: int, least: int) -> None:
+    """Raise an error if an estimator is given too few samples."""
+    if n_samples < least:
+        msg = (
+            f"X has {n_samples} sample(s), but {type(estimator).__name__} needs at least "
+            f"{least}: distances exist only between points. Pass more samples."
+        )
+        raise InvalidInputError(msg)
 
 
 def _has_inverse(embedder: BaseEmbedder) -> bool:
@@ -97,15 +162,9 @@ class BaseEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self
             The fitted embedder.
         """
-        before = dict(self.__dict__)
-        try:
+        with unchanged_if_refused(self):
             X = self._validate(X, reset=True)
             self.embedding_ = self._checked("_fit_embedding", self._fit_embedding(X), X)
-        except BaseException:
-            # A refused fit leaves an earlier one as it was.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
@@ -186,39 +245,31 @@ class BaseEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         """Return what the subclass may rely on: finite points, distances or a graph."""
+        least = self._min_samples if reset else 1
+        if not self._precomputed:
+            return read_samples(self, X, reset=reset, min_samples=least)
         try:
-            if self._precomputed and sp.issparse(X):
-                points: Any = check_graph(X, square=reset).tocsr()
+            if sp.issparse(X):
+                distances: Any = check_graph(X, square=reset).tocsr()
             else:
-                points = self._read_dense(X, square=reset)
-            self._refuse_few(points.shape[0], self._min_samples if reset else 1)
-            # Last, since a refused refit must leave n_features_in_ and the names alone. The names
-            # live on the original; its values were checked in the lines above.
+                distances = self._read_distances(X, square=reset)
+            refuse_few(self, distances.shape[0], least)
+            # Last, as in `read_samples`.
             validate_data(self, X, reset=reset, skip_check_array=True)
         except InvalidInputError:
             raise
         except ValueError as error:
             raise InvalidInputError(str(error)) from error
-        return points
+        return distances
 
-    def _read_dense(self, X: Any, *, square: bool) -> FloatArray:
-        points = read_points(X, name="X")
-        refuse_no_features(points, name="X")
-        if not self._precomputed:
-            check_finite(points, name="X")
-        elif square:
-            check_distances(points)
+    def _read_distances(self, X: Any, *, square: bool) -> FloatArray:
+        distances = read_points(X, name="X")
+        refuse_no_features(distances, name="X")
+        if square:
+            check_distances(distances)
         else:
-            refuse_no_distances(points, name="X")
-        return points
-
-    def _refuse_few(self, n_samples: int, least: int) -> None:
-        if n_samples < least:
-            msg = (
-                f"X has {n_samples} sample(s), but {type(self).__name__} needs at least "
-                f"{least}: distances exist only between points. Pass more samples."
-            )
-            raise InvalidInputError(msg)
+            refuse_no_distances(distances, name="X")
+        return distances
 
     def _checked(self, source: str, result: Any, X: Any, *, width: int | None = None) -> FloatArray:
         """Return what a subclass computed for the rows of `X`, or refuse it."""

@@ -278,10 +278,10 @@ def check_graph(W: Any, *, name: str = "X", square: bool = True) -> sp.coo_array
     return graph
 
 
-def check_units(array: FloatArray, *, name: str) -> None:
-    """Raise an error if squares of the entries overflow or vanish."""
+def check_units(array: FloatArray, *, name: str, tiny: bool = True) -> None:
+    """Raise an error if squares of the entries overflow or, unless `tiny` is False, vanish."""
     largest = max(float(array.max()), -float(array.min()))
-    if largest > LARGEST_UNIT or 0 < largest < 1 / LARGEST_UNIT:
+    if largest > LARGEST_UNIT or (tiny and 0 < largest < 1 / LARGEST_UNIT):
         msg = (
             f"The largest entry of {name} is {largest:.3g} in size. Squared distances leave the "
             f"range of numbers beyond {LARGEST_UNIT:.0e} and below {1 / LARGEST_UNIT:.0e}. Express "
