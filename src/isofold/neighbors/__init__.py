@@ -17,13 +17,14 @@ from isofold.neighbors.geodesic import (
     geodesic_distances,
     nearest_source,
 )
-from isofold.neighbors.graph import NeighborGraph, build_graph
+from isofold.neighbors.graph import NeighborGraph, build_graph, shortest_edges
 from isofold.neighbors.lengths import (
     LengthErrors,
     dimension_of_lengths,
     edge_errors,
     mean_at_nodes,
 )
+from isofold.neighbors.paths import GraphPaths, RememberedPaths
 from isofold.neighbors.search import (
     BruteForceSearch,
     HNSWSearch,
@@ -46,6 +47,7 @@ __all__ = [
     "Components",
     "DimensionEstimate",
     "GraphBalls",
+    "GraphPaths",
     "HNSWSearch",
     "KDTreeSearch",
     "LengthErrors",
@@ -54,6 +56,7 @@ __all__ = [
     "NeighborSearch",
     "Neighbors",
     "RadiusNeighbors",
+    "RememberedPaths",
     "SpanningTree",
     "all_pairs_geodesics",
     "balls_around",
@@ -78,5 +81,6 @@ __all__ = [
     "local_pca_dimension",
     "mean_at_nodes",
     "nearest_source",
+    "shortest_edges",
     "subgraph",
 ]

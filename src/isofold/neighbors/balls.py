@@ -87,7 +87,7 @@ def balls_around(
     if len(seeds) and not (seeds.min() >= 0 and seeds.max() < graph.n_nodes):
         msg = f"seeds must be nodes of the graph, 0 to {graph.n_nodes - 1}."
         raise InvalidInputError(msg)
-    adjacency = _adjacency(graph)
+    adjacency = adjacency_arrays(graph)
     shares = np.array_split(np.arange(len(seeds)), min(n_workers(n_jobs), max(1, len(seeds))))
 
     def search(share: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
@@ -134,7 +134,7 @@ def cover_by_balls(
     if np.shape(sizes) != (graph.n_nodes,) or np.min(sizes) < 1:
         msg = f"sizes must hold a positive number for each of the {graph.n_nodes} nodes."
         raise InvalidInputError(msg)
-    search = BallSearch(*_adjacency(graph))
+    search = BallSearch(*adjacency_arrays(graph))
     sizes = np.ascontiguousarray(sizes, dtype=np.int64)
     every = np.arange(graph.n_nodes, dtype=np.int64)
     balls = GraphBalls(*search.cover(every if centers is None else every[centers], sizes, core))
@@ -151,7 +151,8 @@ def cover_by_balls(
     )
 
 
-def _adjacency(graph: NeighborGraph) -> tuple[IntArray, IntArray, FloatArray]:
+def adjacency_arrays(graph: NeighborGraph) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return rows, columns and lengths of the adjacency matrix as the kernel takes them."""
     adjacency = graph.adjacency
     return (
         adjacency.indptr.astype(np.int32),

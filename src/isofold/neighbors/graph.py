@@ -223,6 +223,30 @@ def symmetric_matrix(n_nodes: int, edges: IntArray, values: FloatArray) -> sp.cs
     return matrix
 
 
+def shortest_edges(graph: NeighborGraph, n_edges: int) -> sp.csr_array:
+    """Return the adjacency matrix of the edges that are among the shortest at one of their ends.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Any graph.
+    n_edges : int
+        How many edges of a node count as its shortest.
+
+    Returns
+    -------
+    csr_array of shape (n_nodes, n_nodes)
+        Their lengths.
+    """
+    ends, lengths = graph.edges.ravel(), np.repeat(graph.lengths, 2)
+    order = np.lexsort((lengths, ends))
+    begins = np.cumsum(graph.degrees) - graph.degrees
+    ranks = np.empty(len(ends), dtype=np.intp)
+    ranks[order] = np.arange(len(ends)) - np.repeat(begins, graph.degrees)
+    is_short = (ranks.reshape(-1, 2) < n_edges).any(axis=1)
+    return symmetric_matrix(graph.n_nodes, graph.edges[is_short], graph.lengths[is_short])
+
+
 def distances_between_nodes(distances: FloatArray) -> tuple[FloatArray, Distinct]:
     """Merge samples at distance zero, and return the least distance of every two nodes."""
     zeros = np.argwhere(distances == 0)
