@@ -21,7 +21,7 @@ from isofold.datasets import (
     spherical_cap,
 )
 from isofold.datasets.synthetic._arcs import archimedean
-from isofold.datasets.synthetic.curves import _WAVE
+from isofold.datasets.synthetic.curves import wave_arc
 from isofold.datasets.synthetic.sheets import _CORRUGATION
 
 # Coordinates and lengths are below 200, so rounding costs about 200 · 2⁻⁵² = 4e-14 in each of a
@@ -250,7 +250,7 @@ def test_spiral_length_agrees_with_quadrature(start, turns, share):
 
 
 WAVES = {
-    "sinusoid": (_WAVE, lambda x: -3 * np.sin(x)),
+    "sinusoid": (wave_arc(3.0), lambda x: -3 * np.sin(x)),
     "corrugated sheet": (_CORRUGATION, np.cos),
 }
 

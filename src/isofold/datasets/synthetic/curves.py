@@ -6,18 +6,10 @@ import numpy as np
 from scipy.special import ellipeinc
 
 from isofold._typing import FloatArray
+from isofold._validation import check_positive
 from isofold.datasets._dataset import Dataset
 from isofold.datasets.synthetic._arcs import Arc, archimedean, integrated
 from isofold.datasets.synthetic._sampling import RandomState, deal, request
-
-_WAVE_AMPLITUDE = 3.0
-_WAVE = Arc(
-    0.0,
-    6 * np.pi,
-    # ∫√(1 + a² sin² x) dx is the elliptic integral of the second kind E(x | −a²).
-    antiderivative=lambda x: ellipeinc(x, -(_WAVE_AMPLITUDE**2)),
-    speed=lambda x: np.sqrt(1 + (_WAVE_AMPLITUDE * np.sin(x)) ** 2),
-)
 
 _N_COILS = 8
 _ARC_ANGLE = 6 * np.pi
@@ -26,19 +18,36 @@ _MOON_RADII = np.array([1.0, 0.25, 1.0, 0.25])
 _MOON_LEVELS = np.array([0.0, 0.0, 1.0, 1.0])
 
 
+def wave_arc(amplitude: float) -> Arc:
+    """Return the arc y = amplitude · cos x over three periods."""
+    return Arc(
+        0.0,
+        6 * np.pi,
+        # ∫√(1 + a² sin² x) dx is the elliptic integral of the second kind E(x | −a²).
+        antiderivative=lambda x: ellipeinc(x, -(amplitude**2)),
+        speed=lambda x: np.sqrt(1 + (amplitude * np.sin(x)) ** 2),
+    )
+
+
 def sinusoid(
-    n_samples: int = 600, *, noise: float = 0.0, random_state: RandomState = None
+    n_samples: int = 600,
+    *,
+    amplitude: float = 3.0,
+    noise: float = 0.0,
+    random_state: RandomState = None,
 ) -> Dataset:
     """Generate a wave in the plane.
 
     Tadavani's thesis (Figure 4.3) cuts a sinusoidal shape into six clusters of rank one and
     gives no formula. Chosen here: y = 3 cos x with x in [0, 6π], which has six nearly straight
-    limbs.
+    limbs. The larger the amplitude, the closer the limbs compared with their length.
 
     Parameters
     ----------
     n_samples : int, default=600
         Number of points, spread evenly over the length.
+    amplitude : float, default=3.0
+        Half the height of the wave.
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to each coordinate.
     random_state : int, RandomState or None, default=None
@@ -54,10 +63,12 @@ def sinusoid(
     InvalidInputError
         If a parameter is out of range.
     """
+    amplitude = check_positive(amplitude, name="amplitude")
     wanted = request(n_samples, noise=noise, random_state=random_state)
-    length = wanted.rng.uniform(0.0, _WAVE.total, size=wanted.n_samples)
-    x = _WAVE.parameter(length)
-    points = np.column_stack((x, _WAVE_AMPLITUDE * np.cos(x)))
+    wave = wave_arc(amplitude)
+    length = wanted.rng.uniform(0.0, wave.total, size=wanted.n_samples)
+    x = wave.parameter(length)
+    points = np.column_stack((x, amplitude * np.cos(x)))
     return wanted.dataset("sinusoid", points, length[:, np.newaxis])
 
 
