@@ -7,16 +7,22 @@ from typing import Any as _Any
 if _TYPE_CHECKING:
     from isofold import datasets, extension, linalg, neighbors, quality, sdp
     from isofold.alignment import StitchTerms
+    from isofold.clustering import LDLC, MPPCA, VQPCA, GeodesicKMedoids, LocalSubspaceClassifier
     from isofold.embedding import IPA, MVU, ColoredMVU, DisjointMVU, FastMVU, LandmarkMVU
 
 __version__ = "0.1.0"
 __all__ = [
     "IPA",
+    "LDLC",
+    "MPPCA",
     "MVU",
+    "VQPCA",
     "ColoredMVU",
     "DisjointMVU",
     "FastMVU",
+    "GeodesicKMedoids",
     "LandmarkMVU",
+    "LocalSubspaceClassifier",
     "StitchTerms",
     "datasets",
     "extension",
@@ -29,11 +35,16 @@ __all__ = [
 # Estimators and what goes with them, by the room they live in.
 _HOMES = {
     "IPA": "embedding",
+    "LDLC": "clustering",
+    "MPPCA": "clustering",
     "MVU": "embedding",
+    "VQPCA": "clustering",
     "ColoredMVU": "embedding",
     "DisjointMVU": "embedding",
     "FastMVU": "embedding",
+    "GeodesicKMedoids": "clustering",
     "LandmarkMVU": "embedding",
+    "LocalSubspaceClassifier": "clustering",
     "StitchTerms": "alignment",
 }
 

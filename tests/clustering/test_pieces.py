@@ -1,12 +1,15 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from isofold._errors import InvalidInputError
-from isofold.clustering import connected_clusters, kmeans
+from isofold.clustering import connected_clusters, count_pieces, kmeans
 from isofold.datasets import swiss_roll
 from isofold.neighbors import build_graph
+from ldlc_cases import random_graph
 
 
 def n_pieces(graph, labels):
@@ -88,3 +91,50 @@ def test_the_graph_of_other_points():
         connected_clusters(
             line[:4], np.zeros(4, dtype=int), build_graph(line, n_neighbors=1), n_components=1
         )
+
+
+def naive_count(labels, graph):
+    """Return the pieces of every cluster, by search from sample to sample."""
+    node_of = graph.node_of_sample
+    dense = (graph.adjacency.toarray() > 0) | np.eye(graph.n_nodes, dtype=bool)
+    counts = np.zeros(labels.max() + 1, dtype=int)
+    left = set(range(len(labels)))
+    while left:
+        queue = [left.pop()]
+        counts[labels[queue[0]]] += 1
+        while queue:
+            i = queue.pop()
+            near = {j for j in left if labels[j] == labels[i] and dense[node_of[i], node_of[j]]}
+            left -= near
+            queue.extend(near)
+    return counts
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**31 - 1),
+    n_nodes=st.integers(1, 20),
+    density=st.floats(0.0, 3.0),
+    n_clusters=st.integers(1, 6),
+)
+def test_pieces_of_random_graphs(seed, n_nodes, density, n_clusters):
+    rng = np.random.RandomState(seed)
+    graph = random_graph(rng, n_nodes, int(density * n_nodes), ties=True)
+    labels = rng.randint(n_clusters, size=n_nodes)
+    np.testing.assert_array_equal(count_pieces(labels, graph), naive_count(labels, graph))
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**31 - 1), n_clusters=st.integers(1, 5))
+def test_pieces_where_copies_are_in_different_clusters(seed, n_clusters):
+    rng = np.random.RandomState(seed)
+    X = rng.randint(8, size=(25, 1)).astype(float)
+    n_places = len(np.unique(X))
+    graph = build_graph(X, n_neighbors=min(1, n_places - 1) or 1)
+    labels = rng.randint(n_clusters, size=25)
+    np.testing.assert_array_equal(count_pieces(labels, graph), naive_count(labels, graph))
+
+
+def test_numbers_that_do_not_occur_have_no_pieces():
+    graph = build_graph(np.arange(4.0)[:, None], n_neighbors=1)
+    assert count_pieces(np.array([4, 0, 0, 4]), graph).tolist() == [1, 0, 0, 0, 2]

@@ -1,7 +1,29 @@
-"""Clustering: points divided into groups that are small enough to be nearly flat."""
+"""Clustering: points divided into groups that are small enough to be nearly flat.
 
+`LDLC` finds clusters that are flat and in one piece; `VQPCA`, `GeodesicKMedoids` and `MPPCA` are
+what it is compared with. `kmeans` and the rest serve the covers of IPA.
+"""
+
+from isofold.clustering.classifier import LocalSubspaceClassifier
+from isofold.clustering.geodesic_medoids import GeodesicKMedoids
 from isofold.clustering.kmeans import Clusters, kmeans
 from isofold.clustering.labels import labels_of
-from isofold.clustering.pieces import connected_clusters
+from isofold.clustering.ldlc import LDLC
+from isofold.clustering.mppca import MPPCA
+from isofold.clustering.pieces import connected_clusters, count_pieces
+from isofold.clustering.subspaces import AffineSubspaces
+from isofold.clustering.vqpca import VQPCA
 
-__all__ = ["Clusters", "connected_clusters", "kmeans", "labels_of"]
+__all__ = [
+    "LDLC",
+    "MPPCA",
+    "VQPCA",
+    "AffineSubspaces",
+    "Clusters",
+    "GeodesicKMedoids",
+    "LocalSubspaceClassifier",
+    "connected_clusters",
+    "count_pieces",
+    "kmeans",
+    "labels_of",
+]

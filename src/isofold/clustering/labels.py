@@ -1,4 +1,4 @@
-"""Labels of clusters from whatever names them: k-means, a scikit-learn clusterer, or an array."""
+"""Labels of clusters from whatever names them: k-means, LDLC, a clusterer, or an array."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
 from isofold.clustering.kmeans import kmeans
+from isofold.clustering.ldlc import LDLC
 from isofold.neighbors import build_search
 
 __all__ = ["labels_of"]
@@ -31,23 +32,26 @@ def labels_of(
     *,
     n_patches: int | None,
     random_state: Any,
+    n_components: int = 2,
     n_jobs: int | None = None,
 ) -> tuple[IntArray, FloatArray | None]:
     """Return the clusters that a word, a clusterer or an array of labels means.
 
     Parameters
     ----------
-    cover : {"kmeans"}, scikit-learn clusterer, or array-like of shape (n_points,)
+    cover : {"kmeans", "ldlc"}, scikit-learn clusterer, or array-like of shape (n_points,)
         A clusterer is cloned; if its ``random_state`` is None, it is given one. Points that it
         calls noise (label -1, as DBSCAN does) go to the cluster of their nearest labelled point.
         Labels in an array are any integers or strings; -1 among them is a label like any other.
     points : ndarray of shape (n_points, d)
         The points.
     n_patches : int or None
-        Number of clusters of k-means; if None, one for every 20 points, at most 50. Nothing else
-        uses it.
+        Number of clusters of k-means or LDLC; if None, one for every 20 points, at most 50. Nothing
+        else uses it.
     random_state : int, RandomState or None
-        Seed of k-means or of the clusterer.
+        Seed of k-means, LDLC or the clusterer.
+    n_components : int, default=2
+        Dimension of the flats of LDLC.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
 
@@ -71,14 +75,18 @@ def labels_of(
     (array([1, 1, 0]), None)
     """
     if isinstance(cover, str):
-        if cover != "kmeans":
+        if cover not in ("kmeans", "ldlc"):
             msg = (
-                f"cover={cover!r} names no clustering. Pass 'kmeans', a scikit-learn clusterer, or "
-                f"an array of labels."
+                f"cover={cover!r} names no clustering. Pass 'kmeans', 'ldlc', a scikit-learn "
+                f"clusterer, or an array of labels."
             )
             raise InvalidInputError(msg)
         if n_patches is None:
             n_patches = min(MOST_CLUSTERS, max(1, len(points) // LEAST_PER_CLUSTER))
+        if cover == "ldlc":
+            # Patches overlap and are averaged: the best of several starts would not show.
+            cover = LDLC(n_clusters=n_patches, n_components=n_components, n_init=1, n_jobs=n_jobs)
+            return _labels_by(cover, points, random_state=random_state, n_jobs=n_jobs)
         clusters = kmeans(points, n_patches, random_state=random_state, n_jobs=n_jobs)
         return clusters.labels, clusters.centers
     if hasattr(cover, "fit_predict"):
@@ -124,8 +132,7 @@ def _labels_by(
 def _given_labels(cover: Any, n_points: int) -> IntArray:
     """Return labels in an array as the numbers of clusters."""
     advice = (
-        "Pass 'kmeans', a scikit-learn clusterer, or an array of one integer or string for each "
-        "point."
+        "Pass 'kmeans', 'ldlc', a clusterer, or an array of one integer or string for each point."
     )
     given = np.asarray(cover)
     if given.ndim != 1 or given.dtype.kind not in "biuUSTO":

@@ -14,7 +14,7 @@ from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.neighbors import NeighborGraph
 from isofold.neighbors.spanning import component_labels
 
-__all__ = ["connected_clusters"]
+__all__ = ["absorb_pieces", "connected_clusters", "count_pieces"]
 
 FRAGMENT = 0.25
 """Split-off pieces below this share of the median cluster are no clusters of their own."""
@@ -90,6 +90,66 @@ def connected_clusters(
     is_same[labels[changed]] = is_same[new_labels[changed]] = False
     new_centers[is_same] = centers[is_same[: len(centers)]]
     return new_labels, new_centers
+
+
+def count_pieces(labels: IntArray, graph: NeighborGraph) -> IntArray:
+    """Return into how many pieces every cluster falls along the graph.
+
+    Parameters
+    ----------
+    labels : ndarray of int of shape (n_samples,)
+        The cluster of every sample, from 0 on. Samples at the same place are neighbors.
+    graph : NeighborGraph
+        The graph of the samples.
+
+    Returns
+    -------
+    ndarray of int of shape (n_clusters,)
+        Number of pieces; 0 for a number that does not occur.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.neighbors import build_graph
+    >>> graph = build_graph(np.arange(6.0)[:, None], n_neighbors=2)
+    >>> count_pieces(np.array([0, 0, 1, 1, 1, 0]), graph)
+    array([2, 1])
+    """
+    # Vertices are the different pairs of cluster and node, for copies may be in several clusters.
+    pairs = np.unique(labels.astype(np.int64) * graph.n_nodes + graph.node_of_sample)
+    clusters, nodes = np.divmod(pairs, graph.n_nodes)
+    adjacency = graph.adjacency
+    degrees = np.diff(adjacency.indptr)[nodes]
+    begins = np.repeat(adjacency.indptr[nodes] - np.cumsum(degrees) + degrees, degrees)
+    neighbors = adjacency.indices[begins + np.arange(degrees.sum())]
+    wanted = np.repeat(clusters, degrees) * graph.n_nodes + neighbors
+    found = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
+    is_inside = pairs[found] == wanted
+    ends = np.column_stack([np.repeat(np.arange(len(pairs)), degrees), found])[is_inside]
+    pieces = component_labels(len(pairs), ends)
+    _, first = np.unique(pieces, return_index=True)
+    return np.bincount(clusters[first], minlength=int(labels.max()) + 1)
+
+
+def absorb_pieces(labels: IntArray, graph: NeighborGraph) -> IntArray:
+    """Give all but the largest piece of every cluster to the clusters that they have edges with.
+
+    Parameters
+    ----------
+    labels : ndarray of int of shape (n_nodes,)
+        The cluster of every node; each of 0, …, n_clusters - 1 occurs.
+    graph : NeighborGraph
+        The graph. No cluster has nodes of several components.
+
+    Returns
+    -------
+    ndarray of int of shape (n_nodes,)
+        Clusters that are connected, with the same numbers.
+    """
+    pieces = _pieces_of(graph, labels)
+    if pieces.max() + 1 == labels.max() + 1:
+        return labels
+    return _absorb_fragments(labels, pieces, graph.edges, least=np.inf)
 
 
 def _pieces_of(graph: NeighborGraph, labels: IntArray) -> IntArray:

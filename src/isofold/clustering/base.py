@@ -1,0 +1,114 @@
+"""What all clusterers of this room share: validate, cluster, then predict row by row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from isofold._base import read_samples, unchanged_if_refused
+from isofold._errors import InvalidInputError
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_count, check_units
+
+__all__ = ["BaseClusterer"]
+
+
+class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
+    """Base class of clusterers that fit a flat to every cluster.
+
+    A subclass provides ``_fit_clusters(X, rng)``, which returns the labels and sets the other
+    fitted attributes, and ``_predict(X)``, which maps each row by itself and gives the training
+    points their labels. `X` is a finite array of float32 or float64 that must not be written to.
+    """
+
+    n_clusters: int
+    n_components: int
+    random_state: Any
+
+    @abstractmethod
+    def _fit_clusters(self, X: FloatArray, rng: np.random.RandomState) -> IntArray:
+        """Return the labels and set the fitted attributes of the method."""
+
+    @abstractmethod
+    def _predict(self, X: FloatArray) -> IntArray:
+        """Return the clusters of new points, each from its own row alone."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+        """Divide the points into clusters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points.
+        y : None
+            Ignored; there for scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
+            The fitted clusterer.
+        """
+        with unchanged_if_refused(self):
+            X = read_samples(self, X, reset=True, min_samples=2)
+            check_units(X, name="X")
+            self.labels_ = self._fit_clusters(X, self._rng())
+        return self
+
+    def predict(self, X: Any) -> IntArray:
+        """Return the cluster of every point, each row by itself.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            New or old points. The points of `fit` get their `labels_`.
+
+        Returns
+        -------
+        ndarray of int of shape (n_new,)
+            Numbers of clusters.
+        """
+        check_is_fitted(self, "labels_")
+        X = read_samples(self, X, reset=False)
+        # Small ones do no harm: the points of `fit` set the unit.
+        check_units(X, name="X", tiny=False)
+        return self._predict(X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = None
+        return tags
+
+    def _rng(self) -> np.random.RandomState:
+        try:
+            rng: np.random.RandomState = check_random_state(self.random_state)
+        except ValueError as error:
+            msg = f"random_state={self.random_state!r} must be an int, a RandomState or None."
+            raise InvalidInputError(msg) from error
+        return rng
+
+    def _check_n_clusters(self, n_distinct: int) -> int:
+        """Return the number of clusters, which no point need share."""
+        n_clusters = check_count(self.n_clusters, name="n_clusters")
+        if n_clusters > n_distinct:
+            msg = (
+                f"n_clusters={n_clusters}, but only {n_distinct} of the points differ, so that "
+                f"some clusters would stay empty. Pass at most n_clusters={n_distinct}."
+            )
+            raise InvalidInputError(msg)
+        return n_clusters
+
+    def _check_n_components(self, n_features: int) -> int:
+        """Return the dimension of the flats, at most that of the data."""
+        r = check_count(self.n_components, name="n_components", minimum=0)
+        if r > n_features:
+            msg = (
+                f"n_components={r}, but X has {n_features} feature(s): there are no flats of more "
+                f"dimensions than the data have. Pass at most n_components={n_features}."
+            )
+            raise InvalidInputError(msg)
+        return r

@@ -1,0 +1,88 @@
+"""Stray points brought home: the last pieces that keep clusters from being connected.
+
+On real data it is nearly always a handful of single points that a flat picks up from elsewhere. To
+raise ρ for their sake bends all clusters; to split them off (thesis, section 4.4) makes clusters of
+one point. So they go to the cluster with which they have most edges, and flats and medoids follow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from isofold.clustering.medoids import Division, Medoids, MedoidSearch
+from isofold.clustering.partition import LocalizedProblem, Partition
+from isofold.clustering.pieces import absorb_pieces
+from isofold.clustering.subspaces import fit_subspaces
+from isofold.neighbors import NeighborGraph
+
+__all__ = ["connected_partition"]
+
+MOST_STRAYS = 0.05
+"""Share of the points that may be strays; with more, clusters are not nearly connected."""
+
+
+def connected_partition(
+    problem: LocalizedProblem,
+    graph: NeighborGraph,
+    partition: Partition,
+    rng: np.random.RandomState,
+) -> Partition | None:
+    """Return a partition with its strays absorbed, unless there are too many.
+
+    Parameters
+    ----------
+    problem : LocalizedProblem
+        What was divided.
+    graph : NeighborGraph
+        Its graph.
+    partition : Partition
+        Clusters that may be in several pieces.
+    rng : RandomState
+        Draws samples of large clusters in the search for medoids.
+
+    Returns
+    -------
+    Partition or None
+        Connected clusters: the largest pieces, and what they have absorbed. The same partition if
+        there are no strays.
+    """
+    labels = absorb_pieces(partition.labels, graph)
+    moved = labels != partition.labels
+    if not moved.any():
+        return partition
+    if problem.weights[moved].sum() > MOST_STRAYS * problem.weights.sum():
+        return None
+    division = Division(labels, problem.n_clusters)
+    subspaces = fit_subspaces(
+        problem.points,
+        labels,
+        problem.n_components,
+        n_clusters=problem.n_clusters,
+        weights=problem.weights,
+    )
+    paths = problem.paths()
+    search = MedoidSearch(graph, paths, problem.points, problem.weights)
+    changed = np.union1d(labels[moved], partition.labels[moved])
+    distances = partition.distances.copy()
+    for cluster in changed:
+        row = paths.inside(
+            int(partition.medoids[cluster]),
+            int(cluster),
+            labels=division.labels,
+            places=division.places,
+            sizes=division.sizes,
+        )
+        distances[division.members(cluster)] = row
+    medoids = Medoids(nodes=partition.medoids, distances=distances)
+    medoids = search.thorough(division, medoids, changed, rng)
+    return replace(
+        partition,
+        labels=labels,
+        medoids=medoids.nodes,
+        subspaces=subspaces,
+        squares=subspaces.own_squared_distances(problem.points, labels),
+        distances=medoids.distances,
+        strays=np.flatnonzero(moved),
+    )
