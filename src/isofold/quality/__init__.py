@@ -19,6 +19,7 @@ from isofold.quality.isometry import (
     procrustes_measure,
     stretch,
 )
+from isofold.quality.locality import is_localized, nonlocal_clusters
 from isofold.quality.ranks import (
     continuity,
     mean_relative_rank_error,
@@ -37,9 +38,11 @@ __all__ = [
     "Scorecard",
     "continuity",
     "coranking_curve",
+    "is_localized",
     "local_isometry",
     "mean_relative_rank_error",
     "neighbor_error",
+    "nonlocal_clusters",
     "normalized_mutual_information",
     "normalized_stress",
     "one_nn_error",

@@ -14,7 +14,7 @@ import numpy as np
 from isofold._errors import InvalidInputError
 from isofold._typing import IntArray
 from isofold._validation import check_count, check_points, check_units
-from isofold.linalg import principal_coordinates
+from isofold.clustering.subspaces import fit_subspaces
 from isofold.quality.distances import Comparison, euclidean_rows
 from isofold.quality.neighborhoods import nearest_points
 from isofold.quality.score import Score, draw_rows, mean_score
@@ -136,15 +136,10 @@ def reconstruction_error(X: Any, clusters: Any, *, n_components: int) -> Score:
     check_units(X, name="X")
     r = check_count(n_components, name="n_components", minimum=0)
     clusters = check_labels(clusters, len(X), name="clusters")
-    squared = np.empty(len(X))
-    by_cluster = np.argsort(clusters, kind="stable")
-    for members in np.split(by_cluster, np.cumsum(np.bincount(clusters))[:-1]):
-        centered = X[members].astype(np.float64)
-        centered -= centered.mean(axis=0)
-        if r > 0:
-            axes = principal_coordinates(centered, min(r, X.shape[1])).axes
-            centered -= centered @ axes @ axes.T
-        squared[members] = np.einsum("ij,ij->i", centered, centered)
+    centered = X - X.mean(axis=0, dtype=np.float64)
+    n_clusters = int(clusters.max()) + 1
+    flats = fit_subspaces(centered, clusters, min(r, X.shape[1]), n_clusters=n_clusters)
+    squared = flats.own_squared_distances(centered, clusters)
     return Score(float(squared.mean()), sample=draw_rows(len(X), None), per_point=squared)
 
 
