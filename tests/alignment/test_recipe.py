@@ -40,7 +40,7 @@ def recipe(cover="balls", *, n_patches="auto", chart="quadratic", seed=0):
 
 def test_words_and_clusterers_pass():
     clusterer = KMeans(5)
-    for cover in ("balls", "kmeans", clusterer):
+    for cover in ("balls", "kmeans", "ldlc", clusterer):
         assert read_cover(cover, 10, np.arange(10)) is cover
 
 
@@ -132,7 +132,7 @@ def test_too_small_for_balls(n_patches):
     assert recipe(n_patches=n_patches).charted(few, graph, np.arange(20), 0) is None
 
 
-@pytest.mark.parametrize("cover", ["kmeans", KMeans(12, n_init=1, random_state=0)])
+@pytest.mark.parametrize("cover", ["kmeans", "ldlc", KMeans(12, n_init=1, random_state=0)])
 def test_clusters_have_one_level(graph, cover):
     found = recipe(cover, n_patches=12)
     fine, _ = found.charted(POINTS, graph, ALL, 0)

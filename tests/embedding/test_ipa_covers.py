@@ -61,8 +61,8 @@ def table_of(patches, n_points):
 
 @pytest.mark.parametrize(
     "cover",
-    ["kmeans", KMeans(20, n_init=1), AgglomerativeClustering(20)],
-    ids=["kmeans", "KMeans", "AgglomerativeClustering"],
+    ["kmeans", "ldlc", KMeans(20, n_init=1), AgglomerativeClustering(20)],
+    ids=["kmeans", "ldlc", "KMeans", "AgglomerativeClustering"],
 )
 def test_clusters(sheet, cover):
     ipa = model(cover=cover, n_patches=20)

@@ -26,7 +26,7 @@ from isofold.sdp import LowRankSDP
 __all__ = ["make_recipe", "read_cover"]
 
 CHARTS = ("quadratic", "pca")
-COVERS = ("balls", "kmeans")
+COVERS = ("balls", "kmeans", "ldlc")
 
 
 def make_recipe(
@@ -175,6 +175,7 @@ class _Maker:
             points,
             n_patches=self.n_patches,
             random_state=self.rng,
+            n_components=self.n_components,
             n_jobs=self.n_jobs,
         )
 
@@ -248,7 +249,7 @@ def read_cover(cover: Any, n_samples: int, rows: IntArray) -> Any:
     if labels.ndim != 1 or len(labels) != n_samples:
         msg = (
             f"cover has shape {labels.shape}, but there are {n_samples} samples. Pass 'balls', "
-            f"'kmeans', a clusterer, one label a sample, or memberships."
+            f"'kmeans', 'ldlc', a clusterer, one label a sample, or memberships."
         )
         raise InvalidInputError(msg)
     return labels[rows]

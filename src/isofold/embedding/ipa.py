@@ -74,10 +74,11 @@ class IPA(BaseEmbedder):
     ----------
     n_components : int or "auto", default=2
         Dimension r of the map; "auto" takes the intrinsic dimension of the data.
-    cover : {"balls", "kmeans"}, clusterer, or array-like, default="balls"
+    cover : {"balls", "kmeans", "ldlc"}, clusterer, or array-like, default="balls"
         How the data are covered by patches. "balls": balls of a neighbor graph that grow until
-        their tangent stands out from the noise. "kmeans", a scikit-learn clusterer, or one label a
-        sample: clusters, expanded until they overlap. A table (n_samples × n_patches) of zeros and
+        their tangent stands out from the noise. "kmeans", "ldlc" (flat clusters in one piece, see
+        `LDLC`), a scikit-learn clusterer, or one label a sample: clusters, expanded until they
+        overlap. A table (n_samples × n_patches) of zeros and
         ones, or one list of samples a patch: patches as they are given.
     n_patches : int or "auto", default="auto"
         Number of patches, about. "auto" lets balls find their own size, and takes one cluster for
