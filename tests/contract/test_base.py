@@ -38,9 +38,7 @@ SINGLE_ATOL = 100 * np.finfo(np.float32).eps
         DistanceEmbedder(metric="precomputed"),
     ]
 )
-def test_scikit_learn_checks(estimator, check, monkeypatch):
-    # Without this variable scikit-learn skips its check with array API dispatch switched on.
-    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
