@@ -14,6 +14,7 @@ SUITES = (
     "strings",
     "unfolding",
     "mvu",
+    "ldlc",
     "mixed",
     "ipa_accuracy",
     "ipa_speed",
