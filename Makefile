@@ -45,6 +45,7 @@ reproduce: setup
 	$(BIN)/python -m experiments.ipa_failures --out experiment-output/ipa_failures.csv
 	$(BIN)/python -m experiments.disjoint_manifolds
 	$(BIN)/python -m experiments.colored_mvu
+	$(BIN)/python -m experiments.ldlc
 
 clean:
 	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
