@@ -84,8 +84,7 @@ def labels_of(
         if n_patches is None:
             n_patches = min(MOST_CLUSTERS, max(1, len(points) // LEAST_PER_CLUSTER))
         if cover == "ldlc":
-            # Patches overlap and are averaged: the best of several starts would not show.
-            cover = LDLC(n_clusters=n_patches, n_components=n_components, n_init=1, n_jobs=n_jobs)
+            cover = LDLC(n_clusters=n_patches, n_components=n_components, n_jobs=n_jobs)
             return _labels_by(cover, points, random_state=random_state, n_jobs=n_jobs)
         clusters = kmeans(points, n_patches, random_state=random_state, n_jobs=n_jobs)
         return clusters.labels, clusters.centers
