@@ -13,12 +13,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isofold import LDLC, VQPCA, GeodesicKMedoids
 from isofold._errors import DisconnectedGraphWarning
-from isofold.clustering import localized_base
+from isofold._parallel import ordered_map
+from isofold.clustering import localized_base, restarts
 from isofold.clustering.medoids import MOST_EXACT
 from isofold.clustering.pieces import count_pieces
 from isofold.clustering.restarts import RHOS
 from isofold.datasets import sinusoid, spiral, swiss_roll
-from isofold.neighbors import build_graph, connected_components
+from isofold.neighbors import GraphPaths, build_graph, build_search, connected_components
 from isofold.quality import is_localized, reconstruction_error
 from ldlc_cases import KINDS, geodesics, naive_costs, rounding_of, some_points
 
@@ -259,18 +260,41 @@ def test_repeated_rows_count_as_often(rho):
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_threads_change_no_byte(cls, dtype):
-    X = some_points("curve", 1).astype(dtype)
+@pytest.mark.parametrize(
+    ("limit", "processes"), [("LEAST_FOR_THREADS", False), ("LEAST_FOR_PROCESSES", True)]
+)
+def test_workers_change_no_byte(cls, limit, processes, monkeypatch):
+    used = []
+
+    def seen(*arguments, n_jobs, processes=False):
+        used.append((n_jobs, processes))
+        return ordered_map(*arguments, n_jobs=n_jobs, processes=processes)
+
+    # Only many points or restarts are shared out.
+    monkeypatch.setattr(restarts, limit, 2)
+    monkeypatch.setattr(restarts, "ordered_map", seen)
+    X = some_points("curve", 1).astype(np.float64 if processes else np.float32)
     models = [
         cls(n_clusters=5, n_components=1, n_init=4, random_state=3, n_jobs=n).fit(X)
         for n in (1, 2, None)
     ]
+    assert (2, processes) in used
     for other in models[1:]:
         for name in ("labels_", "medoids_", "objective_path_", "n_iter_", "reconstruction_error_"):
             np.testing.assert_array_equal(getattr(other, name), getattr(models[0], name), name)
         assert other.subspaces_.bases.tobytes() == models[0].subspaces_.bases.tobytes()
         assert other.subspaces_.centers.tobytes() == models[0].subspaces_.centers.tobytes()
+
+
+@pytest.mark.parametrize("rho", [0.003, 0.1, 1.0])
+@pytest.mark.parametrize("kind", ["blob", "curve"])
+def test_training_points_would_be_given_their_labels_as_new_ones(kind, rho):
+    # `predict` looks them up; what it does with other points must come to the same.
+    X = some_points(kind, 2)
+    model = fit_quietly(LDLC(n_clusters=4, n_components=1, rho=rho, random_state=0), X).model_
+    near = build_search(model.points).query(model.points, model.n_neighbors)
+    found = model._cheapest(model.points, near, GraphPaths(model.graph))
+    np.testing.assert_array_equal(found, model.partition.labels)
 
 
 @pytest.mark.parametrize("cls", CLASSES)

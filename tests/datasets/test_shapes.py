@@ -205,22 +205,27 @@ def test_arms_of_the_star_are_twisted():
     assert spread[2] / np.sqrt(len(middle)) > 2 * half_width
 
 
-def test_curves_are_uniform_in_length():
-    wave = sinusoid(N_SAMPLES, random_state=0)
-    np.testing.assert_allclose(wave.X[:, 1], 3 * np.cos(wave.X[:, 0]), rtol=0, atol=ON_SURFACE)
+@pytest.mark.parametrize("amplitude", [3.0, 12.0])
+def test_waves_are_uniform_in_length(amplitude):
+    wave = sinusoid(N_SAMPLES, amplitude=amplitude, random_state=0)
+    height = amplitude * np.cos(wave.X[:, 0])
+    np.testing.assert_allclose(wave.X[:, 1], height, rtol=0, atol=ON_SURFACE)
     # Six limbs of equal length.
-    assert_uniform(wave.truth[:, 0], 0, 6 * wave_limb())
+    assert_uniform(wave.truth[:, 0], 0, 6 * wave_limb(amplitude))
+
+
+def test_spirals_are_uniform_in_length():
     curve = spiral(N_SAMPLES, random_state=0)
     assert_uniform(curve.truth[:, 0], 0, roll_length(5 * np.pi) - roll_length(np.pi))
 
 
-def wave_limb():
-    """Length of 3 cos x over half a period by the trapezoidal rule.
+def wave_limb(amplitude):
+    """Length of amplitude · cos x over half a period by the trapezoidal rule.
 
     The integrand is analytic and periodic, so that 2,000 nodes leave only rounding.
     """
     x = np.linspace(0, np.pi, 2000, endpoint=False)
-    return np.pi * np.sqrt(1 + 9 * np.sin(x) ** 2).mean()
+    return np.pi * np.sqrt(1 + (amplitude * np.sin(x)) ** 2).mean()
 
 
 def test_moons():

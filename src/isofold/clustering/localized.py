@@ -4,8 +4,8 @@
 
 e is the straight distance from a flat, d the distance along the graph (thesis, eq. 4.9).
 Algorithm 4 has two nested loops: the outer one fits flats, which is the expensive part; the inner
-one moves medoids and reassigns points until no point changes its cluster. No step raises ψ. (Line 6
-leads back to line 4, line 7 to line 3.)
+one moves medoids and reassigns points until no point changes its cluster, or what is gained is not
+worth it. No step raises ψ. (Line 6 leads back to line 4, line 7 to line 3.)
 
 A point can only go to a cluster whose medoid is within √(cost/ρ) along the graph, where cost is
 what it costs now. So nearly all geodesic distances are never computed, see
@@ -23,7 +23,7 @@ from isofold.clustering.choice import Choice, reachable
 from isofold.clustering.medoids import Division, Medoids, MedoidSearch
 from isofold.clustering.partition import LocalizedProblem, Partition
 from isofold.clustering.seeding import Seeding
-from isofold.clustering.subspaces import AffineSubspaces, fit_subspaces
+from isofold.clustering.subspaces import AffineSubspaces
 
 __all__ = ["descend"]
 
@@ -115,18 +115,12 @@ class _Descent:
 
     def fit_flats(self, state: _State) -> None:
         """Line 3: the best flat of every cluster, eq. 4.14."""
-        problem, labels = self._problem, state.division.labels
-        state.subspaces = fit_subspaces(
-            problem.points,
-            labels,
-            problem.n_components,
-            n_clusters=problem.n_clusters,
-            weights=problem.weights,
-        )
-        state.squares = state.subspaces.own_squared_distances(problem.points, labels)
+        labels = state.division.labels
+        state.subspaces = self._problem.flats(labels)
+        state.squares = state.subspaces.own_squared_distances(self._problem.points, labels)
 
     def settle(self, state: _State, *, thorough: bool) -> None:
-        """Lines 4 to 6: medoids and labels in turn, until no label changes."""
+        """Lines 4 to 6: medoids and labels in turn, until hardly any label changes."""
         n_refills = 0
         while True:
             before, labels = state.path[-1] if state.path else np.inf, state.division.labels

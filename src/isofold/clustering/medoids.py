@@ -16,6 +16,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -82,6 +83,10 @@ class Division:
         """Return the nodes of a cluster, ascending."""
         return self.order[self.begins[cluster] : self.begins[cluster] + self.sizes[cluster]]
 
+    def row(self, paths: GraphPaths, node: int, cluster: int) -> FloatArray:
+        """Return the geodesic distances from a node to the members of a cluster."""
+        return paths.inside(node, cluster, labels=self.labels, places=self.places, sizes=self.sizes)
+
 
 @dataclass(frozen=True, eq=False)
 class Medoids:
@@ -144,18 +149,15 @@ class MedoidSearch:
         Medoids
             The better ones.
         """
-        nodes, distances = medoids.nodes.copy(), medoids.distances.copy()
-        for cluster in clusters:
-            members = division.members(cluster)
-            rows = _Rows(self._paths, division, cluster, self._weights[members])
-            rows.add(nodes[cluster], distances[members])
-            offsets = self._points[members] - centers[cluster]
+
+        def search(rows: _Rows) -> None:
+            offsets = self._points[rows.members] - centers[rows.cluster]
             squares = np.einsum("ij,ij->i", offsets, offsets)
-            n_candidates = min(QUICK_CANDIDATES, len(members))
+            n_candidates = min(QUICK_CANDIDATES, len(squares))
             for place in np.argpartition(squares, n_candidates - 1)[:n_candidates]:
-                rows.add(int(members[place]))
-            nodes[cluster], distances[members] = rows.best
-        return Medoids(nodes=nodes, distances=distances)
+                rows.add(int(rows.members[place]))
+
+        return self._improve(division, medoids, clusters, search)
 
     def thorough(
         self,
@@ -182,16 +184,30 @@ class MedoidSearch:
         Medoids
             None worse than before.
         """
-        nodes, distances = medoids.nodes.copy(), medoids.distances.copy()
-        for cluster in clusters:
-            members = division.members(cluster)
-            rows = _Rows(self._paths, division, cluster, self._weights[members])
-            rows.add(nodes[cluster], distances[members])
-            if len(members) <= MOST_EXACT:
+
+        def search(rows: _Rows) -> None:
+            if len(rows.members) <= MOST_EXACT:
                 _search_all(rows)
             else:
                 _search_sample(rows, rng)
                 _search_neighbors(rows, division, self._graph)
+
+        return self._improve(division, medoids, clusters, search)
+
+    def _improve(
+        self,
+        division: Division,
+        medoids: Medoids,
+        clusters: IntArray,
+        search: Callable[[_Rows], None],
+    ) -> Medoids:
+        """Return the best nodes that a search finds in some clusters, their medoids included."""
+        nodes, distances = medoids.nodes.copy(), medoids.distances.copy()
+        for cluster in clusters:
+            members = division.members(cluster)
+            rows = _Rows(self._paths, division, int(cluster), self._weights[members])
+            rows.add(int(nodes[cluster]), distances[members])
+            search(rows)
             nodes[cluster], distances[members] = rows.best
         return Medoids(nodes=nodes, distances=distances)
 
@@ -228,13 +244,7 @@ class _Rows:
         if is_member and self.is_done[place]:
             return None
         if row is None:
-            row = self._paths.inside(
-                node,
-                self.cluster,
-                labels=self._division.labels,
-                places=self._division.places,
-                sizes=self._division.sizes,
-            )
+            row = self._division.row(self._paths, node, self.cluster)
         size = float(np.sqrt(self._weights @ row**2 / self._total))
         if size < self.best_size * (1.0 - TIE):
             self.best_size, self._best_node, self._best_row = size, node, row

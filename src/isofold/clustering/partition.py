@@ -9,7 +9,7 @@ import numpy as np
 
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
-from isofold.clustering.subspaces import AffineSubspaces, members_of
+from isofold.clustering.subspaces import AffineSubspaces, fit_subspaces, members_of
 from isofold.neighbors import GraphPaths, NeighborGraph, RememberedPaths
 
 __all__ = ["LocalizedProblem", "Partition", "medoids_near_centers"]
@@ -55,6 +55,16 @@ class LocalizedProblem:
             raise InvalidInputError(msg)
         return (
             GraphPaths(self.graph) if self.rows is None else RememberedPaths(self.graph, self.rows)
+        )
+
+    def flats(self, labels: IntArray) -> AffineSubspaces:
+        """Return the best flats of clusters, eq. 4.14."""
+        return fit_subspaces(
+            self.points,
+            labels,
+            self.n_components,
+            n_clusters=self.n_clusters,
+            weights=self.weights,
         )
 
     def with_rho(self, rho: float) -> LocalizedProblem:

@@ -14,7 +14,6 @@ import numpy as np
 from isofold.clustering.medoids import Division, Medoids, MedoidSearch
 from isofold.clustering.partition import LocalizedProblem, Partition
 from isofold.clustering.pieces import absorb_pieces
-from isofold.clustering.subspaces import fit_subspaces
 from isofold.neighbors import NeighborGraph
 
 __all__ = ["connected_partition"]
@@ -55,26 +54,14 @@ def connected_partition(
     if problem.weights[moved].sum() > MOST_STRAYS * problem.weights.sum():
         return None
     division = Division(labels, problem.n_clusters)
-    subspaces = fit_subspaces(
-        problem.points,
-        labels,
-        problem.n_components,
-        n_clusters=problem.n_clusters,
-        weights=problem.weights,
-    )
+    subspaces = problem.flats(labels)
     paths = problem.paths()
     search = MedoidSearch(graph, paths, problem.points, problem.weights)
     changed = np.union1d(labels[moved], partition.labels[moved])
     distances = partition.distances.copy()
     for cluster in changed:
-        row = paths.inside(
-            int(partition.medoids[cluster]),
-            int(cluster),
-            labels=division.labels,
-            places=division.places,
-            sizes=division.sizes,
-        )
-        distances[division.members(cluster)] = row
+        medoid = int(partition.medoids[cluster])
+        distances[division.members(cluster)] = division.row(paths, medoid, int(cluster))
     medoids = Medoids(nodes=partition.medoids, distances=distances)
     medoids = search.thorough(division, medoids, changed, rng)
     return replace(

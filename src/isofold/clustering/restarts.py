@@ -42,7 +42,6 @@ LEAST_DESCENTS = 4
 """Descents from which on it pays with more clusters: a whole row takes several times as long as
 what one of them needs of it."""
 
-
 LEAST_FOR_THREADS = 10_000
 """Points from which on threads help: with fewer, most of the time is spent under Python's lock."""
 
@@ -151,7 +150,7 @@ def best_partition(
     restarts : sequence of Restart
         Where to begin.
     n_jobs : int or None
-        Threads.
+        Threads or processes, where they help.
 
     Returns
     -------
@@ -182,7 +181,7 @@ def smallest_connected(
     restarts : sequence of Restart
         Where to begin.
     n_jobs : int or None
-        Threads.
+        Threads or processes, where they help.
 
     Returns
     -------
