@@ -215,3 +215,20 @@ def test_refused_fit_keeps_the_last():
     with pytest.raises(InvalidInputError):
         classifier.fit(X[:, :1], np.full(len(X), -1))
     np.testing.assert_array_equal(classifier.predict(X), before)
+
+
+@pytest.mark.parametrize(
+    ("n_features", "n_classes", "n_clusters", "r"), [(1, 2, 8, 1), (5, 3, 12, 2)]
+)
+def test_default_clusterer_has_several_flat_clusters_a_class(n_features, n_classes, n_clusters, r):
+    rng = np.random.RandomState(0)
+    X, y = rng.standard_normal((60, n_features)), np.arange(60) % n_classes
+    chosen = LocalSubspaceClassifier(random_state=0).fit(X, y).clusterer_.get_params()
+    assert (chosen["n_clusters"], chosen["n_components"], chosen["rho"]) == (n_clusters, r, 0.1)
+
+
+def test_default_clusterer_of_few_points():
+    X, y = np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1]
+    model = LocalSubspaceClassifier(random_state=0).fit(X, y)
+    assert model.clusterer_.n_clusters == 6
+    np.testing.assert_array_equal(model.predict(X), y)

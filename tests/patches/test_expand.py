@@ -262,3 +262,12 @@ def test_stored_zeros_are_no_members_and_the_matrix_is_left_alone():
 def test_memberships_that_are_none(memberships, message):
     with pytest.raises(InvalidInputError, match=message):
         cover_from_memberships(4, memberships, np.eye(4))
+
+
+def test_clusters_without_centers_grow_along_their_shortest_edges():
+    line, labels = np.arange(16.0)[:, None], np.repeat([0, 1], 8)
+    # Edges lead to the next three on either side, and the four shortest to the next two.
+    graph = build_graph(line, n_neighbors=6)
+    cover = cover_from_labels(line, labels, n_components=1, graph=graph)
+    np.testing.assert_array_equal(cover.members_of(0), np.arange(10))
+    np.testing.assert_array_equal(cover.members_of(1), np.arange(6, 16))
