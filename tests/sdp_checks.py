@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from isofold.sdp import LowRankSDP, Status
+from isofold.sdp import DenseSDP, LowRankSDP, Status
 from isofold.sdp.conic import ConicSDP
 
 SOLVER_TOL = 1e-6
@@ -17,6 +17,7 @@ SOLVERS = [
     LowRankSDP(tol=SOLVER_TOL, violation_tol=SOLVER_TOL, random_state=0),
     ConicSDP(solver="clarabel", tol=SOLVER_TOL),
     ConicSDP(solver="scs", tol=SOLVER_TOL),
+    DenseSDP(tol=SOLVER_TOL),
 ]
 
 # Sums of a few hundred products of numbers near their largest term: some hundred roundings.
@@ -24,7 +25,16 @@ ROUNDING = 1e-13
 
 
 def solver_name(solver):
+    if isinstance(solver, DenseSDP):
+        return "dense"
     return getattr(solver, "solver", "low rank")
+
+
+def takes(solver, problem):
+    """Tell whether a problem is of the kind that a solver is for: `DenseSDP` takes equalities."""
+    if not isinstance(solver, DenseSDP) or problem.constraints is None:
+        return True
+    return bool(np.all(problem.constraints.lower == problem.constraints.upper))
 
 
 def dense(matrix):

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from sdp_checks import SOLVER_TOL, SOLVERS, assert_kkt, assert_valid_bound, solver_name
+from sdp_checks import (
+    SOLVER_TOL,
+    SOLVERS,
+    assert_kkt,
+    assert_valid_bound,
+    solver_name,
+    takes,
+)
 from sdp_problems import known_problems
 
 PROBLEMS = known_problems()
@@ -19,7 +26,16 @@ VALUE_TOL = 4 * SOLVER_TOL
 # 1e-6 leaves an error of 1e-3 in the solution; the zoo's constants of growth are near one.
 SOLUTION_TOL = 3 * np.sqrt(SOLVER_TOL)
 
-each_solver = pytest.mark.parametrize("solver", SOLVERS, ids=solver_name)
+
+def each_solver_of(problems):
+    """Return every problem with every solver that takes problems of its kind."""
+    cases = [
+        pytest.param(known, solver, id=f"{known}-{solver_name(solver)}")
+        for known in problems
+        for solver in SOLVERS
+        if takes(solver, known.problem)
+    ]
+    return pytest.mark.parametrize(("known", "solver"), cases)
 
 
 def scale_of(known):
@@ -29,8 +45,7 @@ def scale_of(known):
     return float(np.abs(known.problem.objective).sum())
 
 
-@each_solver
-@pytest.mark.parametrize("known", STRICT, ids=repr)
+@each_solver_of(STRICT)
 def test_strictly_feasible_problems_are_certified(known, solver):
     solution = solver.solve(known.problem)
     seen = assert_kkt(known.problem, solution, SOLVER_TOL)
@@ -51,8 +66,7 @@ def test_strictly_feasible_problems_are_certified(known, solver):
         )
 
 
-@each_solver
-@pytest.mark.parametrize("known", PROBLEMS, ids=repr)
+@each_solver_of(PROBLEMS)
 def test_no_bound_excludes_the_known_optimum(known, solver):
     """A maximum is never above what the certificate allows for the problem as posed."""
     solution = solver.solve(known.problem)
@@ -63,8 +77,7 @@ def test_no_bound_excludes_the_known_optimum(known, solver):
     assert sign * (known.value - bound) >= -floor
 
 
-@each_solver
-@pytest.mark.parametrize("known", RIGID, ids=repr)
+@each_solver_of(RIGID)
 def test_rigid_points_come_back_without_a_strictly_feasible_point(known, solver):
     """The points are pinned by their distances, whatever is known of the dual."""
     solution = solver.solve(known.problem)
@@ -72,8 +85,7 @@ def test_rigid_points_come_back_without_a_strictly_feasible_point(known, solver)
     np.testing.assert_allclose(solution.gram, known.gram, rtol=0, atol=SOLUTION_TOL * size)
 
 
-@each_solver
-@pytest.mark.parametrize("known", VANISHING, ids=repr)
+@each_solver_of(VANISHING)
 def test_a_vanishing_optimum_is_found_to_the_accuracy_of_its_terms(known, solver):
     """No gap is small relative to zero: only the rounding floor can certify such a problem."""
     solution = solver.solve(known.problem)

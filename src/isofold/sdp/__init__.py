@@ -4,11 +4,13 @@ A `GramSDP` (`problem`) becomes a minimum (`program`) of forms of the coordinate
 `envelope`). `preflight` looks at it before any iteration; `lowrank` is the one loop around the
 solvers of the four shapes `stitching`, `strings`, `multipliers` and `mixed`; `certificates` holds
 the proofs, which rest on the inertia of sparse factors (`factorization`); `report` turns the last
-iterate into an `SDPSolution`. `conic` hands the same problem to general solvers.
+iterate into an `SDPSolution`. `dense` follows the central path of small programs of equalities
+(`interior`), and `conic` hands the same problem to general solvers.
 """
 
 from isofold.sdp.certificates.certificate import Certificate
 from isofold.sdp.conic import ConicSDP
+from isofold.sdp.dense import DenseSDP
 from isofold.sdp.lowrank import LowRankSDP
 from isofold.sdp.problem import Constraints, GramSDP, square_constraints
 from isofold.sdp.solution import SDPSolution, Status
@@ -17,6 +19,7 @@ __all__ = [
     "Certificate",
     "ConicSDP",
     "Constraints",
+    "DenseSDP",
     "GramSDP",
     "LowRankSDP",
     "SDPSolution",

@@ -25,6 +25,7 @@ from threadpoolctl import threadpool_limits
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_finite
+from isofold.sdp.certificates.lifted import with_translation_gauge
 from isofold.sdp.family import Family, Iterate, Options, Start
 from isofold.sdp.mixed.search import Mixed
 from isofold.sdp.multipliers.steps import MultiplierSteps
@@ -144,6 +145,9 @@ class LowRankSDP(BaseEstimator):
         """
         begin = time.perf_counter()
         program = Program.of(problem)
+        if program.forms.n_forms:
+            # Patches that are pulled apart would seem to move away together without end.
+            program = with_translation_gauge(program)
         findings = inspect_program(program)
         program = program.with_merged_points()
         options = self._options(program)

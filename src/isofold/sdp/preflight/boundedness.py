@@ -185,7 +185,7 @@ def _is_unbounded(program: Program, free: _FreeDirections) -> bool:
     if np.any(felt) or free.gauge is not None:
         return False
     coupling = image - free.columns @ reduced
-    return _has_coupled_kernel(reduced, coupling.T, KERNEL_SHIFT * scale)
+    return _has_coupled_kernel(reduced, coupling.T, scale)
 
 
 def _norm_on(cost: Matrix, columns: Matrix) -> float:
@@ -218,16 +218,18 @@ def _operator_decreases(cost: LinearOperator, free: _FreeDirections) -> bool:
     return bool(values[0] < -ROUNDING * norm)
 
 
-def _has_coupled_kernel(reduced: Matrix, coupling: Matrix, shift: float) -> bool:
+def _has_coupled_kernel(reduced: Matrix, coupling: Matrix, scale: float) -> bool:
     """Tell whether a null vector v of C on the free directions has vᵀC ≠ 0 elsewhere.
 
-    One random combination of the coupled rows has a part in the null space if any has. Inverse
+    `scale` is the size of C on these directions: a coupling that is rounding beside it is none. One
+    random combination of the coupled rows has a part in the null space if any has. Inverse
     iteration takes out all but that part, which alone keeps its length.
     """
     squares = coupling.multiply(coupling) if is_sparse(coupling) else coupling**2
     size = float(np.sqrt(squares.sum()))
-    if size == 0.0:
+    if size <= ROUNDING * scale:
         return False
+    shift = KERNEL_SHIFT * scale
     rng = np.random.default_rng(0)
     direction = np.asarray(coupling @ rng.standard_normal(coupling.shape[1]))
     try:

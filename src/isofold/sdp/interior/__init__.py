@@ -1,0 +1,1 @@
+"""Dense primal-dual interior point for equalities, hard or soft."""
