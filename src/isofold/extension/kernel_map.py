@@ -1,0 +1,199 @@
+"""Maps that are linear in the feature space of a kernel: z = (k_x − column means − ...)·Ω."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg
+from scipy.spatial.distance import cdist
+
+from isofold._memory import block_rows
+from isofold._typing import FloatArray, IntArray
+from isofold.extension._shares import apply_weights
+from isofold.extension.barycentric import BarycentricMap
+from isofold.linalg import KernelCentering
+from isofold.linalg.kernels import KernelFunction
+
+__all__ = ["CorrectedMap", "KernelMap", "fit_kernel_regression", "spread_landmarks"]
+
+NEGLIGIBLE = 1e-13
+"""Eigenvalues of the normal equations below this part of the largest are left out: they are
+squares, so that less would be rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMap:
+    """An affine map of feature space, for any points.
+
+    Parameters
+    ----------
+    kernel : KernelFunction
+        The kernel k.
+    points : ndarray of shape (n, n_features)
+        The points with which new ones are compared, moved by `origin`.
+    origin : ndarray of shape (n_features,)
+        What is subtracted from every point: the mean of the training points, or zero for a kernel
+        function of the user's.
+    centering : KernelCentering
+        Statistics of the raw kernel of `points`.
+    coefficients : ndarray of shape (n, n_components)
+        Ω.
+    columns : ndarray of shape (n,) or None, default=None
+        With a precomputed kernel, the columns of its rows that belong to `points`.
+    offset : float or ndarray of shape (n_components,), default=0.0
+        What is added at the end.
+    """
+
+    kernel: KernelFunction
+    points: FloatArray
+    origin: FloatArray
+    centering: KernelCentering
+    coefficients: FloatArray
+    columns: IntArray | None = None
+    offset: FloatArray | float = 0.0
+
+    def with_coefficients(self, coefficients: FloatArray) -> KernelMap:
+        """Return the map with other coefficients Ω."""
+        return replace(self, coefficients=coefficients)
+
+    def extend(self, X: FloatArray) -> FloatArray:
+        """Return the images of points, each from its own row alone.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_new, n_features)
+            The points; with a precomputed kernel their kernel values against `points`.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components)
+            Their images, in float64.
+        """
+        out = np.empty((len(X), self.coefficients.shape[1]))
+        step = block_rows(8 * 4 * len(self.centering.column_means), len(X))
+        for start in range(0, len(X), step):
+            rows = np.asarray(X[start : start + step], dtype=np.float64)
+            rows = rows - self.origin if self.columns is None else rows[:, self.columns]
+            raw = self.kernel.matrix(rows, self.points)
+            # No product of matrices: its rounding would depend on the rows that come together.
+            centered = self.centering.apply(raw)
+            out[start : start + step] = np.einsum("ij,jk->ik", centered, self.coefficients)
+        return out + self.offset
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedMap:
+    """A smooth map of few landmarks, plus what it leaves at the neighbors of a point.
+
+    Parameters
+    ----------
+    trend : KernelMap
+        The smooth map.
+    neighbors : BarycentricMap
+        Weights of training points for new ones.
+    left : ndarray of shape (n, n_components)
+        The embedding of the training points less the smooth map.
+    """
+
+    trend: KernelMap
+    neighbors: BarycentricMap
+    left: FloatArray
+
+    @property
+    def kernel(self) -> KernelFunction:
+        """The kernel of the smooth map."""
+        return self.trend.kernel
+
+    def extend(self, X: FloatArray) -> FloatArray:
+        """Return the images of points, each from its own row alone; a training point gets its own.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_new, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components)
+            Their images, in float64.
+        """
+        return self.trend.extend(X) + apply_weights(self.neighbors.weights(X), self.left)
+
+
+def spread_landmarks(points: FloatArray, n_landmarks: int, first: int) -> IntArray:
+    """Return points that are far from each other: each next one farthest from all before.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, n_features)
+        The points.
+    n_landmarks : int
+        How many.
+    first : int
+        The first one.
+
+    Returns
+    -------
+    ndarray of int of shape (n_landmarks,)
+        Their numbers, ascending.
+    """
+    chosen = np.empty(min(n_landmarks, len(points)), dtype=np.intp)
+    nearest = np.full(len(points), np.inf)
+    at = first
+    for number in range(len(chosen)):
+        chosen[number] = at
+        squared = cdist(points, points[at : at + 1], "sqeuclidean")[:, 0]
+        np.minimum(nearest, squared, out=nearest)
+        at = int(np.argmax(nearest))
+    return np.sort(chosen)
+
+
+def fit_kernel_regression(
+    points: FloatArray, values: FloatArray, landmarks: IntArray, kernel: KernelFunction
+) -> KernelMap:
+    """Fit a map of few coefficients to the values at many points, by least squares.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, n_features)
+        The points.
+    values : ndarray of shape (n, n_components)
+        Where they should go.
+    landmarks : ndarray of int of shape (m,)
+        The points with which others are compared.
+    kernel : KernelFunction
+        The kernel.
+
+    Returns
+    -------
+    KernelMap
+        The map. With as many landmarks as points and a kernel of full rank it goes through all
+        values; otherwise it is the nearest in the least-squares sense.
+    """
+    origin = np.zeros(points.shape[1])
+    if not callable(kernel.kind):
+        origin = points[landmarks].mean(axis=0, dtype=np.float64)
+    near = points[landmarks].astype(np.float64) - origin
+    centering = KernelCentering.from_kernel(kernel.matrix(near, near))
+    m, mean = len(landmarks), values.mean(axis=0)
+    square, mixed = np.zeros((m + 1, m + 1)), np.zeros((m + 1, values.shape[1]))
+    step = block_rows(8 * 6 * m, len(points))
+    for start in range(0, len(points), step):
+        rows = points[start : start + step].astype(np.float64) - origin
+        features = np.ones((len(rows), m + 1))
+        features[:, :m] = centering.apply(kernel.matrix(rows, near))
+        square += features.T @ features
+        mixed += features.T @ (values[start : start + step] - mean)
+    spectrum, axes = scipy.linalg.eigh(square)
+    kept = spectrum > NEGLIGIBLE * spectrum[-1]
+    axes = axes[:, kept]
+    solution = axes @ ((axes.T @ mixed) / spectrum[kept, None])
+    return KernelMap(
+        kernel=kernel,
+        points=near,
+        origin=origin,
+        centering=centering,
+        coefficients=solution[:m],
+        offset=mean + solution[m],
+    )

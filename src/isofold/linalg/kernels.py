@@ -1,0 +1,253 @@
+"""Kernel functions between points, and the part of feature space that a training kernel spans.
+
+A centered kernel K = HK⁰H = EΛEᵀ of rank m has the functions E as the coordinates of its feature
+space: whatever is linear there takes values in the span of E on the training points, and
+K⁺ = EΛ⁻¹Eᵀ turns such values into the coefficients of a map for all points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.linalg
+from scipy.spatial.distance import cdist
+
+from isofold._errors import InvalidInputError
+from isofold._typing import FloatArray
+from isofold.linalg.centering import centered_both_ways
+
+__all__ = ["KERNELS", "KernelFunction", "KernelSpan", "span_of_kernel"]
+
+KERNELS = ("rbf", "poly", "linear", "precomputed")
+
+ALIKE = 1e-6
+"""Relative spread of the diagonal up to which a kernel has a constant one."""
+
+RANK_TOLERANCE = 1e-9
+"""Eigenvalues of a kernel below this part of the largest count as zero. Rounding is amplified by
+its inverse: what a map gives for a training point then is right to 1e-7 of the map's size."""
+
+ROUNDINGS = 16.0
+"""An eigenvalue is rounding up to so many roundings of the largest value of a kernel, times the
+root of the side: random errors of n² entries add up to no more."""
+
+NEGATIVE = 1e-3
+"""Negative eigenvalues up to this part of the largest are zero: kernels that were rounded to few
+digits have such. A function that is no kernel has larger ones."""
+
+Callback: TypeAlias = Callable[[FloatArray, FloatArray], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFunction:
+    """A kernel k(x, y) of points.
+
+    Parameters
+    ----------
+    kind : {"rbf", "poly", "linear", "precomputed"} or callable
+        exp(−γ‖x − y‖²), (γ⟨x, y⟩ + c)^p, ⟨x, y⟩, or a function of two tables of points. With
+        "precomputed" rows are kernel values already.
+    gamma : float, default=1.0
+        γ; the σ of exp(−‖x − y‖²/σ²) is 1/√γ.
+    degree : int, default=3
+        p.
+    coef0 : float, default=1.0
+        c.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.linalg.kernels import KernelFunction
+    >>> KernelFunction("poly", degree=2).matrix(np.array([[1.0]]), np.array([[1.0], [2.0]]))
+    array([[4., 9.]])
+    """
+
+    kind: str | Callback
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+
+    def matrix(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+        """Return the kernel between every row of X and every row of Y, in float64.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_first, n_features)
+            Points; or, with "precomputed", rows of kernel values, which are returned.
+        Y : ndarray of shape (n_second, n_features)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_first, n_second)
+            The values.
+
+        Raises
+        ------
+        InvalidInputError
+            If a function does not return a finite table of this shape.
+        """
+        X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
+        if callable(self.kind):
+            return self._from_callback(X, Y)
+        if self.kind == "precomputed":
+            return X
+        if self.kind == "rbf":
+            return np.exp(-self.gamma * cdist(X, Y, "sqeuclidean"))
+        product = X @ Y.T
+        if self.kind == "linear":
+            return product
+        with np.errstate(over="ignore"):
+            powers = (self.gamma * product + self.coef0) ** self.degree
+        if not np.all(np.isfinite(powers)):
+            msg = (
+                f"The polynomial kernel of degree {self.degree} with gamma={self.gamma:g} leaves "
+                f"the range of numbers. Use gamma='auto', a smaller degree, or scale X."
+            )
+            raise InvalidInputError(msg)
+        return powers
+
+    def _from_callback(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+        assert callable(self.kind)  # noqa: S101 - the caller looked
+        values = np.asarray(self.kind(X, Y), dtype=np.float64)
+        if values.shape != (len(X), len(Y)) or not np.all(np.isfinite(values)):
+            msg = (
+                f"The kernel function returned an array of shape {values.shape} for {len(X)} and "
+                f"{len(Y)} points, or values that are not finite. It must return k(X[i], Y[j]) for "
+                f"all i and j, as the functions in sklearn.metrics.pairwise do."
+            )
+            raise InvalidInputError(msg)
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSpan:
+    """The functions on the training points that are linear in a kernel's feature space.
+
+    Parameters
+    ----------
+    kernel : ndarray of shape (n, n)
+        The centered kernel K.
+    functions : ndarray of shape (n, m)
+        E: orthonormal columns of mean zero, those of the largest eigenvalues first.
+    eigenvalues : ndarray of shape (m,)
+        Λ, all positive.
+    most_negative : float
+        The smallest eigenvalue relative to the largest.
+    is_indefinite : bool
+        Whether it is negative beyond rounding, so that K is no kernel.
+    similarity : float
+        k_ij/k_ii of a sample with the most similar other one, the median over samples; one for
+        kernels whose diagonal is not constant, in which samples differ in size.
+    """
+
+    kernel: FloatArray
+    functions: FloatArray
+    eigenvalues: FloatArray
+    most_negative: float
+    is_indefinite: bool
+    similarity: float
+
+    @property
+    def rank(self) -> int:
+        """The number m of functions."""
+        return len(self.eigenvalues)
+
+    @property
+    def freedom(self) -> int:
+        """m(m + 1)/2: the degrees of freedom of a Gram matrix in the span."""
+        return self.rank * (self.rank + 1) // 2
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every function of mean zero is in the span: rank n − 1, the most there can be."""
+        return self.rank >= len(self.kernel) - 1
+
+    def project(self, values: FloatArray) -> FloatArray:
+        """Return KK⁺Y = EEᵀY: what of some values, centered, is in the span."""
+        return np.asarray(self.functions @ (self.functions.T @ values))
+
+    def lost(self, values: FloatArray) -> float:
+        """Return the share of the variance of some values that is not in the span."""
+        total = float(np.sum((values - values.mean(axis=0)) ** 2))
+        held = float(np.sum((self.functions.T @ values) ** 2))
+        return max(0.0, 1.0 - held / total) if total > 0.0 else 0.0
+
+    def coefficients(self, values: FloatArray) -> FloatArray:
+        """Return Ω = K⁺Y, with KΩ = Y if Y is in the span.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n, p)
+            Y: centered values at the training points.
+
+        Returns
+        -------
+        ndarray of shape (n, p)
+            Ω, refined against rounding.
+        """
+        E, inverse = self.functions, 1.0 / self.eigenvalues[:, None]
+        wanted = self.project(values)
+        omega = E @ (inverse * (E.T @ wanted))
+        # One step of refinement: rounding is amplified by the condition of the kernel.
+        return np.asarray(omega + E @ (inverse * (E.T @ (wanted - self.kernel @ omega))))
+
+
+def span_of_kernel(raw: FloatArray, *, eps: float | None = None) -> KernelSpan:
+    """Return the span of a training kernel.
+
+    Parameters
+    ----------
+    raw : ndarray of shape (n, n)
+        The kernel K⁰ before centering, symmetric.
+    eps : float or None, default=None
+        Relative rounding of its values; that of float64 if None. Centering takes away what all
+        values have in common, but not its rounding: eigenvalues below that count as zero.
+
+    Returns
+    -------
+    KernelSpan
+        The span of its centered form.
+
+    Raises
+    ------
+    InvalidInputError
+        If the kernel is the same for all points.
+    """
+    kernel = centered_both_ways((raw + raw.T) / 2)
+    values, vectors = scipy.linalg.eigh(kernel)
+    largest = float(values[-1])
+    unit = float(np.finfo(np.float64).eps) if eps is None else eps
+    rounding = ROUNDINGS * unit * np.sqrt(len(raw)) * float(np.abs(raw).max(initial=0.0))
+    if largest <= rounding:
+        msg = (
+            "The kernel does not tell any two samples apart: after centering it is rounding. Use "
+            "another kernel or another gamma."
+        )
+        raise InvalidInputError(msg)
+    # What the lowest eigenvalue shows of errors, the small positive ones have as well.
+    nothing = max(RANK_TOLERANCE * largest, rounding, -2.0 * float(values[0]))
+    kept = np.flatnonzero(values > nothing)[::-1]
+    functions = vectors[:, kept]
+    functions = functions - functions.mean(axis=0)
+    return KernelSpan(
+        kernel=kernel,
+        functions=functions,
+        eigenvalues=values[kept],
+        most_negative=float(values[0]) / largest,
+        is_indefinite=bool(values[0] < -max(NEGATIVE * largest, rounding)),
+        similarity=_similarity_to_nearest(raw),
+    )
+
+
+def _similarity_to_nearest(raw: FloatArray) -> float:
+    """Return k_ij/k_ii of every sample with the most similar other one, the median."""
+    own = raw.diagonal()
+    if own[0] <= 0.0 or np.ptp(own) > ALIKE * own[0]:
+        return 1.0
+    similar = raw / own[0]
+    np.fill_diagonal(similar, -np.inf)
+    return float(np.median(similar.max(axis=1)))
