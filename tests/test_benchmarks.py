@@ -34,7 +34,8 @@ def records(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(harness, "RESULTS", tmp_path)
-    monkeypatch.setattr(harness, "TIME_LIMIT", 5.0)
+    # Enough for any process to start on a busy machine.
+    monkeypatch.setattr(harness, "TIME_LIMIT", 15.0)
     return {record["task"]: record for record in harness.run_suite("suite_of_four")}
 
 
@@ -46,7 +47,7 @@ def test_records_time_memory_and_failures(records, tmp_path):
     assert 199 <= records["allocate"]["peak_mb"] <= 210
     assert records["allocate"]["figures"] == {"bytes": 200 * 2**20}
     assert records["fail"]["status"] == "failed: MemoryError: no room"
-    assert records["hang"]["status"] == "stopped after 5 s"
+    assert records["hang"]["status"] == "stopped after 15 s"
     with (tmp_path / "suite_of_four.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [row["status"][:6] for row in rows] == ["ok", "ok", "failed", "stoppe"]

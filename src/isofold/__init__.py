@@ -8,10 +8,20 @@ if _TYPE_CHECKING:
     from isofold import datasets, extension, linalg, neighbors, quality, sdp
     from isofold.alignment import StitchTerms
     from isofold.clustering import LDLC, MPPCA, VQPCA, GeodesicKMedoids, LocalSubspaceClassifier
-    from isofold.embedding import IPA, MVU, ColoredMVU, DisjointMVU, FastMVU, LandmarkMVU
+    from isofold.embedding import (
+        EAT,
+        IPA,
+        MVU,
+        ColoredMVU,
+        DisjointMVU,
+        FastMVU,
+        LandmarkMVU,
+        TesseraMap,
+    )
 
 __version__ = "0.1.0"
 __all__ = [
+    "EAT",
     "IPA",
     "LDLC",
     "MPPCA",
@@ -24,6 +34,7 @@ __all__ = [
     "LandmarkMVU",
     "LocalSubspaceClassifier",
     "StitchTerms",
+    "TesseraMap",
     "datasets",
     "extension",
     "linalg",
@@ -34,6 +45,7 @@ __all__ = [
 
 # Estimators and what goes with them, by the room they live in.
 _HOMES = {
+    "EAT": "embedding",
     "IPA": "embedding",
     "LDLC": "clustering",
     "MPPCA": "clustering",
@@ -46,6 +58,7 @@ _HOMES = {
     "LandmarkMVU": "embedding",
     "LocalSubspaceClassifier": "clustering",
     "StitchTerms": "alignment",
+    "TesseraMap": "embedding",
 }
 
 

@@ -2,9 +2,20 @@
 
 from isofold.embedding.colored_mvu import ColoredMVU
 from isofold.embedding.disjoint_mvu import DisjointMVU
+from isofold.embedding.eat import EAT
 from isofold.embedding.fast_mvu import FastMVU
 from isofold.embedding.ipa import IPA
 from isofold.embedding.landmark_mvu import LandmarkMVU
 from isofold.embedding.mvu import MVU
+from isofold.embedding.tesseramap import TesseraMap
 
-__all__ = ["IPA", "MVU", "ColoredMVU", "DisjointMVU", "FastMVU", "LandmarkMVU"]
+__all__ = [
+    "EAT",
+    "IPA",
+    "MVU",
+    "ColoredMVU",
+    "DisjointMVU",
+    "FastMVU",
+    "LandmarkMVU",
+    "TesseraMap",
+]

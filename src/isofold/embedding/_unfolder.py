@@ -204,7 +204,7 @@ def make_solver(
     elif isinstance(solver, BaseEstimator) and callable(getattr(solver, "solve", None)):
         chosen = clone(solver)
     else:
-        msg = f"solver={solver!r} must be a LowRankSDP, a ConicSDP or None."
+        msg = f"solver={solver!r} must be a LowRankSDP, a DenseSDP, a ConicSDP or None."
         raise InvalidInputError(msg)
     if "random_state" in chosen.get_params() and chosen.random_state is None:
         chosen.random_state = rng.randint(2**31 - 1)
