@@ -46,6 +46,7 @@ reproduce: setup
 	$(BIN)/python -m experiments.disjoint_manifolds
 	$(BIN)/python -m experiments.colored_mvu
 	$(BIN)/python -m experiments.ldlc
+	$(BIN)/python -m experiments.unfolding
 
 clean:
 	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -15,6 +15,7 @@ SUITES = (
     "unfolding",
     "mvu",
     "ldlc",
+    "eat",
     "mixed",
     "ipa_accuracy",
     "ipa_speed",

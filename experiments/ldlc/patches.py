@@ -1,11 +1,12 @@
-"""Clusters as patches of IPA: a Swiss roll (Table 4.4) and digits (Table 4.5).
+"""Clusters as tesserae and as patches of IPA: a Swiss roll (Table 4.4) and digits (Table 4.5).
 
-The thesis hands the clusters to TesseraMap. IPA takes them as they are given: arrays of labels, so
-that clusters in several pieces stay so.
+The thesis hands the clusters to TesseraMap. Both methods take them as they are given: arrays of
+labels, so that clusters in several pieces stay so.
 """
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -30,7 +31,7 @@ from experiments.ldlc.methods import (
 )
 from experiments.ldlc.recognition import digits
 from experiments.pictures import save, show_map
-from isofold import IPA
+from isofold import IPA, TesseraMap
 from isofold._typing import FloatArray
 from isofold.datasets import Dataset
 from isofold.datasets import swiss_roll as make_roll
@@ -47,7 +48,14 @@ from isofold.quality import (
 )
 from isofold.sdp import LowRankSDP
 
-__all__ = ["affinity_propagation", "clusterings", "map_clusters", "mnist_patches", "swiss_roll"]
+__all__ = [
+    "affinity_propagation",
+    "clusterings",
+    "lay_tesserae",
+    "map_clusters",
+    "mnist_patches",
+    "swiss_roll",
+]
 
 METHODS: Mapping[str, Callable[[Setting], Any]] = {
     "LDLC": ldlc,
@@ -73,11 +81,12 @@ def swiss_roll(folder: Path) -> None:
     data = make_roll(N_POINTS, random_state=0)
     rows, maps = [], []
     for found in clusterings(data.X, Setting(20, 2)):
-        for chart in CHARTS:
-            row, Y = map_clusters(data, found, n_components=2, chart=chart)
+        results = [lay_tesserae(data, found, n_components=2)]
+        results += [map_clusters(data, found, n_components=2, chart=chart) for chart in CHARTS]
+        for row, Y in results:
             row["error of map"] = float(procrustes_error(Y, data.truth))
             rows.append(_beside(row, paper.SWISS_ROLL[found.name]))
-            maps.append((f"{found.name}, {chart}", row["error of map"], Y))
+            maps.append((f"{found.name}, {row['by']}", row["error of map"], Y))
     write_table(rows, folder / "ldlc_swiss_roll")
     _draw(data, maps, folder / "ldlc_swiss_roll.png")
 
@@ -87,7 +96,7 @@ def mnist_patches(folder: Path) -> None:
     data = digits((3, 6, 9), 1000, seed=0)
     rows = []
     for found in clusterings(data.X, Setting(19, 5, n_init=MNIST_RESTARTS)):
-        row, _ = map_clusters(data, found, n_components=5, chart="pca")
+        row, _ = lay_tesserae(data, found, n_components=5)
         row["purity"] = purity(found.labels, data.labels)
         row["NMI"] = normalized_mutual_information(found.labels, data.labels)
         rows.append(_beside(row, paper.MNIST_PATCHES[found.name]))
@@ -125,7 +134,7 @@ def affinity_propagation(X: FloatArray, n_clusters: int) -> Clustering:
 def map_clusters(
     data: Dataset, found: Clustering, *, n_components: int, chart: str
 ) -> tuple[dict[str, Any], FloatArray]:
-    """Unfold the data from its clusters; return what was measured, and the map."""
+    """Unfold the data by IPA from its clusters; return what was measured, and the map."""
     room = LowRankSDP(rank=2 * n_components + 1, max_rank=3 * n_components + 2)
     ipa = IPA(
         n_components=n_components,
@@ -135,24 +144,45 @@ def map_clusters(
         random_state=0,
         n_jobs=1,
     )
+    row, Y = _measure(f"IPA, {chart}", ipa, data, found)
+    row["doubts"] = ", ".join(flag.name for flag in ipa.diagnosis_.raised) or "none"
+    return row, Y
+
+
+def lay_tesserae(
+    data: Dataset, found: Clustering, *, n_components: int
+) -> tuple[dict[str, Any], FloatArray]:
+    """Unfold the data by TesseraMap from its clusters; return what was measured, and the map."""
+    model = TesseraMap(n_components=n_components, cover=found.labels, random_state=0, n_jobs=1)
+    row, Y = _measure("TesseraMap", model, data, found)
+    row["doubts"] = model.solution_.status.name
+    return row, Y
+
+
+def _measure(
+    name: str, model: Any, data: Dataset, found: Clustering
+) -> tuple[dict[str, Any], FloatArray]:
+    n_components = model.n_components
     with warnings.catch_warnings():
         # What clusters in pieces leave in doubt is what is measured.
         warnings.simplefilter("ignore")
-        Y = ipa.fit_transform(data.X)[:, :n_components]
-    shares = ipa.spectrum_ / ipa.spectrum_.sum()
+        begin = time.process_time()
+        Y = model.fit_transform(data.X)[:, :n_components]
+        seconds = time.process_time() - begin
+    shares = model.spectrum_ / model.spectrum_.sum()
     graph = build_graph(data.X, n_neighbors=N_NEIGHBORS)
     row = {
         "method": found.name,
-        "chart": chart,
+        "by": name,
         "clusters": len(np.unique(found.labels)),
         "in pieces": len(nonlocal_clusters(found.labels, graph)),
         "seconds": found.seconds,
+        "seconds of the map": seconds,
         "error": float(reconstruction_error(data.X, found.labels, n_components=n_components)),
         "loss": float(shares[n_components:].sum()),
         "rank": int((shares > NEGLIGIBLE).sum()),
         "preservation error": float(preservation_error(data.X, Y, n_neighbors=N_NEIGHBORS)),
         "stretch": float(stretch(data.X, Y, n_neighbors=N_NEIGHBORS)),
-        "doubts": ", ".join(flag.name for flag in ipa.diagnosis_.raised) or "none",
     }
     say(str(row))
     return row, Y
@@ -167,7 +197,7 @@ def _beside(row: Mapping[str, Any], printed: Mapping[str, float]) -> Row:
 
 
 def _draw(data: Dataset, maps: list[tuple[str, float, FloatArray]], path: Path) -> None:
-    figure, panels = plt.subplots(4, 3, figsize=(13, 11), layout="constrained")
+    figure, panels = plt.subplots(6, 3, figsize=(13, 16), layout="constrained")
     for axes, (name, error, Y) in zip(panels.flat, maps, strict=True):
         moved = procrustes(Y, data.truth).transform.apply(Y)
         show_map(axes, moved, data.truth[:, 0], f"{name}: error {error:.2g}")

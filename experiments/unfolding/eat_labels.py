@@ -1,0 +1,168 @@
+"""Semi-supervised maps: a few labels say which pairs are alike and which are not (section 2.3).
+
+The thesis suggests this use and shows none. From the labels of a few training points follow pairs
+that are alike and pairs that are not. Alike pairs are kept as if they were neighbors, at the mean
+distance of neighbors. Unlike pairs are taken out of the neighbors and stretched. Either all other
+pairs are stretched as well, or they are left free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import ttest_rel
+from sklearn.datasets import load_digits, load_wine
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+
+from experiments.harness import Row, say, write_table
+from experiments.pictures import save, show_map
+from experiments.unfolding.eat_methods import Placed, place
+from isofold import EAT
+from isofold._typing import FloatArray, IntArray
+from isofold.datasets import Dataset
+from isofold.neighbors import build_graph
+
+__all__ = ["Lesson", "draw_lesson", "first_error", "label_pairs", "semi_supervised"]
+
+N_SPLITS = 20
+N_TRAIN = 100
+N_NEIGHBORS = 6
+LABELS = (3, 6)
+"""Labelled training points of every class."""
+VARIANTS = ("without pairs", "with pairs", "with pairs, others free")
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """Training points of which some have labels, and points that are held out.
+
+    Attributes
+    ----------
+    X, new : ndarray of shape (n, n_features)
+        Training points and points to place.
+    labels, new_labels : ndarray of int
+        Their classes; of the training points only those in `told` may be used.
+    told : ndarray of int
+        Training points whose class is known to the method.
+    """
+
+    X: FloatArray
+    new: FloatArray
+    labels: IntArray
+    new_labels: IntArray
+    told: IntArray
+
+
+def semi_supervised(folder: Path) -> None:
+    """Compare errors of one nearest neighbor on maps with and without pairs."""
+    rows: list[Row] = []
+    for data in (_wine(), _digits()):
+        for n_told in LABELS:
+            errors: dict[str, list[float]] = {name: [] for name in ("all features", *VARIANTS)}
+            for seed in range(N_SPLITS):
+                lesson = draw_lesson(data, n_train=N_TRAIN, n_told=n_told, seed=seed)
+                errors["all features"].append(first_error(lesson, lesson.X, lesson.new))
+                maps = _learn(lesson)
+                for each in maps:
+                    errors[each.name].append(first_error(lesson, each.train, each.test))
+                if seed == 0 and n_told == LABELS[-1]:
+                    _draw(lesson, maps, folder / f"eat_labels_{data.name}.png")
+            for name in errors:
+                rows.append({"data": data.name, "labels": n_told, **_row(name, errors)})
+                say(str(rows[-1]))
+    write_table(rows, folder / "eat_semi_supervised")
+
+
+def draw_lesson(data: Dataset, *, n_train: int, n_told: int, seed: int) -> Lesson:
+    """Draw training points, `n_told` of every class with their labels; all others are held out."""
+    order = np.random.RandomState(seed).permutation(len(data.X))
+    train, test = order[:n_train], order[n_train:]
+    labels = data.labels[train]
+    told = [np.flatnonzero(labels == kind)[:n_told] for kind in np.unique(data.labels)]
+    return Lesson(data.X[train], data.X[test], labels, data.labels[test], np.concatenate(told))
+
+
+def label_pairs(lesson: Lesson) -> tuple[sp.csr_array, IntArray]:
+    """Return the distances to keep, and the pairs that are known to be unlike."""
+    graph = build_graph(lesson.X, n_neighbors=N_NEIGHBORS)
+    near = graph.sample_of_node[graph.edges]
+    n = len(lesson.X)
+    lengths = np.zeros((n, n))
+    lengths[near[:, 0], near[:, 1]] = lengths[near[:, 1], near[:, 0]] = graph.lengths
+    told = lesson.told
+    alike = lesson.labels[told][:, None] == lesson.labels[told]
+    np.fill_diagonal(alike, val=False)
+    block = lengths[np.ix_(told, told)]
+    # Neighbors that are alike keep their own distance.
+    lengths[np.ix_(told, told)] = np.where(
+        alike & (block == 0), graph.lengths.mean(), block * alike
+    )
+    unlike = np.argwhere(np.triu(lesson.labels[told][:, None] != lesson.labels[told]))
+    return sp.csr_array(lengths), told[unlike]
+
+
+def first_error(lesson: Lesson, Y: FloatArray, new: FloatArray) -> float:
+    """Return how many held-out points have another class than the next labelled point."""
+    nearest = KNeighborsClassifier(1).fit(Y[lesson.told], lesson.labels[lesson.told])
+    return float(1 - nearest.score(new, lesson.new_labels))
+
+
+def _learn(lesson: Lesson) -> list[Placed]:
+    keep, unlike = label_pairs(lesson)
+    told: Mapping[str, dict[str, Any]] = {
+        "without pairs": {},
+        "with pairs": {"keep": keep},
+        "with pairs, others free": {"keep": keep, "stretch": unlike},
+    }
+    return [
+        place(
+            name,
+            EAT(n_neighbors=N_NEIGHBORS, random_state=0),
+            lesson.X,
+            lesson.new,
+            **told[name],
+        )
+        for name in VARIANTS
+    ]
+
+
+def _row(name: str, errors: Mapping[str, list[float]]) -> Row:
+    own, plain = np.array(errors[name]), np.array(errors["without pairs"])
+    gain = plain - own
+    return {
+        "map": name,
+        "error": float(own.mean()),
+        "lower by": float(gain.mean()),
+        "standard error": float(gain.std(ddof=1) / np.sqrt(len(gain))),
+        "better": f"{int((gain > 0).sum())} of {len(gain)}",
+        "p": float(ttest_rel(plain, own).pvalue) if np.any(gain) else 1.0,
+    }
+
+
+def _wine() -> Dataset:
+    wine = load_wine()
+    return Dataset("wine", StandardScaler().fit_transform(wine.data), labels=wine.target)
+
+
+def _digits() -> Dataset:
+    """Return the digits 3, 5 and 8, which look alike."""
+    digits = load_digits()
+    rows = np.flatnonzero(np.isin(digits.target, (3, 5, 8)))
+    return Dataset("digits", digits.data[rows] / 16, labels=digits.target[rows])
+
+
+def _draw(lesson: Lesson, maps: list[Placed], path: Path) -> None:
+    figure, panels = plt.subplots(1, len(maps), figsize=(5 * len(maps), 5), layout="constrained")
+    for axes, each in zip(panels, maps, strict=True):
+        show_map(axes, each.test, plt.get_cmap("tab10")(lesson.new_labels), each.name, s=12)
+        labelled = each.train[lesson.told]
+        colors = plt.get_cmap("tab10")(lesson.labels[lesson.told])
+        axes.scatter(*labelled.T, c=colors, s=60, marker="*", edgecolors="k", linewidths=0.5)
+    save(figure, path)
