@@ -103,12 +103,11 @@ class KernelEmbedder(BaseEmbedder):
             )
             _refuse_negative(squared, rounding)
             distinct = from_labels(component_labels(n, np.argwhere(squared <= rounding)))
+            squared = squared[np.ix_(distinct.sample_of_node, distinct.sample_of_node)]
         else:
             check_units(X, name="X")
             distinct = find_distinct(X)
             squared = squareform(pdist(X[distinct.sample_of_node].astype(np.float64))) ** 2
-        if self._is_given:
-            squared = squared[np.ix_(distinct.sample_of_node, distinct.sample_of_node)]
         if distinct.n_nodes < 2:
             msg = (
                 f"All {n} samples are the same, so that there are no distances. Pass at least two "

@@ -169,7 +169,8 @@ def read_pairs(told: Told, places: Places, neighbors: NeighborGraph | None) -> S
     else:
         pairs, own = _read_side(told.stretch, places, name="stretch")
         pairs, weights = _at_nodes(pairs, own, places, matrix, name="stretch")
-        _refuse_both(pairs, kept, places, names=("stretch", "keep"))
+        automatic = " (neighbors, where keep is not given)" if told.keep is None else ""
+        _refuse_both(pairs, kept, places, names=("stretch", f"keep{automatic}"))
         _refuse_both(free, pair_keys(pairs, places.n_nodes), places, names=("free", "stretch"))
         pull = np.zeros((places.n_nodes, places.n_nodes))
         weights = 1.0 / weights**2

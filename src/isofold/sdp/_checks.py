@@ -245,3 +245,11 @@ def _refuse_asymmetric(matrix: sp.csr_array) -> None:
             f"{asymmetry:.3g} (largest entry {largest:.3g}). Pass (C + C.T) / 2."
         )
         raise InvalidInputError(msg)
+
+
+def check_gap(tol: Any) -> None:
+    """Refuse a relative duality gap that is not between zero and one."""
+    is_number = isinstance(tol, int | float | np.integer | np.floating)
+    if isinstance(tol, bool) or not is_number or not 0.0 < tol < 1.0:
+        msg = f"tol={tol!r} must be a number between 0 and 1."
+        raise InvalidInputError(msg)

@@ -22,6 +22,7 @@ from isofold._errors import InvalidInputError, UnboundedProblemError
 from isofold._memory import require_memory
 from isofold._typing import FloatArray
 from isofold._validation import check_count
+from isofold.sdp._checks import check_gap
 from isofold.sdp.certificates.certificate import Certificate
 from isofold.sdp.certificates.dense import certify_dense
 from isofold.sdp.conic_model import ConicModel
@@ -31,6 +32,7 @@ from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
 from isofold.sdp.report import infeasible_solution, lift_solution
 from isofold.sdp.solution import SDPSolution, Status
+from isofold.sdp.stiefel import StiefelProduct
 
 __all__ = ["ConicSDP"]
 
@@ -219,9 +221,7 @@ class ConicSDP(BaseEstimator):
         if self.solver not in SOLVERS:
             msg = f"solver={self.solver!r} must be one of {sorted(SOLVERS)}."
             raise InvalidInputError(msg)
-        if not isinstance(self.tol, int | float) or not 0.0 < self.tol < 1.0:
-            msg = f"tol={self.tol!r} must be a number between 0 and 1."
-            raise InvalidInputError(msg)
+        check_gap(self.tol)
         if self.max_seconds is not None and not 0.0 < self.max_seconds < np.inf:
             msg = f"max_seconds={self.max_seconds!r} must be a positive number, or None."
             raise InvalidInputError(msg)
@@ -244,10 +244,7 @@ class ConicSDP(BaseEstimator):
 
 def _nearest_feasible(program: Program, Y: FloatArray) -> FloatArray:
     """Make blocks exactly orthonormal; shrink points that only have upper bounds to meet them."""
-    Y = Y.copy()
-    for first, size in program.blocks:
-        left, _, right = np.linalg.svd(Y[first : first + size], full_matrices=False)
-        Y[first : first + size] = left @ right
+    Y = StiefelProduct(program.blocks, program.size).orthonormalize(Y)
     envelope = program.envelope
     values = program.forms.values(Y)
     strings = np.isinf(envelope.lower) & envelope.is_hard & (envelope.upper >= 0.0)

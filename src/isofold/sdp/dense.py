@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -23,6 +22,7 @@ from isofold._errors import InvalidInputError
 from isofold._memory import require_memory
 from isofold._typing import FloatArray
 from isofold._validation import check_count
+from isofold.sdp._checks import check_gap
 from isofold.sdp.certificates.certificate import Certificate
 from isofold.sdp.certificates.dense import certify_dense, reflect_off_gauge
 from isofold.sdp.certificates.lifted import with_translation_gauge
@@ -35,6 +35,7 @@ from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
 from isofold.sdp.report import infeasible_solution, lift_solution
 from isofold.sdp.solution import SDPSolution, Status
+from isofold.sdp.stiefel import StiefelProduct
 
 __all__ = ["DenseSDP"]
 
@@ -112,7 +113,7 @@ class DenseSDP(BaseEstimator):
         """
         begin = time.perf_counter()
         max_iter = check_count(self.max_iter, name="max_iter")
-        _check_tol(self.tol)
+        check_gap(self.tol)
         program = with_translation_gauge(Program.of(problem))
         _refuse_others(program)
         findings = inspect_program(program)
@@ -178,13 +179,6 @@ def _relative_to(certificate: Certificate, scale: float, floor: float) -> Certif
     return replace(certificate, gap=gap, rounding_floor=certificate.rounding_floor + floor)
 
 
-def _check_tol(tol: Any) -> None:
-    is_number = isinstance(tol, int | float | np.integer | np.floating)
-    if isinstance(tol, bool) or not is_number or not 0.0 < tol < 1.0:
-        msg = f"tol={tol!r} must be a number between 0 and 1."
-        raise InvalidInputError(msg)
-
-
 def _refuse_others(program: Program) -> None:
     """Refuse what is not a matrix with equalities, and what would not fit in memory."""
     if not np.all(program.envelope.is_equality):
@@ -213,10 +207,7 @@ def _coordinates(program: Program, G: FloatArray) -> FloatArray:
     kept = values > KEPT_EIGENVALUE * max(values[-1], 0.0)
     Y = vectors[:, kept] * np.sqrt(values[kept])
     Y = Y if program.gauge is None else _onto_gauge(Y, program.gauge)
-    for first, size in program.blocks:
-        left, _, right = np.linalg.svd(Y[first : first + size], full_matrices=False)
-        Y[first : first + size] = left @ right
-    return program.center(Y)
+    return program.center(StiefelProduct(program.blocks, program.size).orthonormalize(Y))
 
 
 def _onto_gauge(Y: FloatArray, gauge: FloatArray) -> FloatArray:

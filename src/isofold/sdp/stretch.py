@@ -20,10 +20,11 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
 from isofold.sdp.compression import CompressedSDP, compress
 from isofold.sdp.operators import PairForms
-from isofold.sdp.problem import GramSDP
+from isofold.sdp.problem import Constraints, GramSDP
 from isofold.sdp.solution import SDPSolution, Status
 
 __all__ = ["MOST_FUNCTIONS", "Stretched", "relative_error", "stretch"]
@@ -106,9 +107,13 @@ def stretch(
     -------
     Stretched
         The solution.
+
+    Raises
+    ------
+    InvalidInputError
+        If the problem keeps nothing.
     """
-    assert problem.constraints is not None  # noqa: S101 - the caller's contract
-    units = problem.constraints.upper if units is None else units
+    units = _kept(problem).upper if units is None else units
     if not _stretches(problem):
         # Nothing is pulled apart: the first stage is all there is.
         solution = _solve(_first_stage(problem, units), solver)
@@ -189,8 +194,7 @@ def _exact(
     symmetric = np.sqrt(max(small.constant, 0.0))
     if least_error > symmetric * (1.0 + EXCESS) + EXACT:
         return None
-    constraints = small.problem.constraints
-    assert constraints is not None  # noqa: S101 - a compressed program has its equations
+    constraints = _kept(small.problem)
     hard = replace(constraints, penalty=np.full(len(constraints.penalty), np.inf))
     solution = solver.solve(replace(small.problem, constraints=hard))
     return CompressedSDP(small.problem, 0.0, small.basis).lift(solution)
@@ -198,17 +202,21 @@ def _exact(
 
 def _soft(problem: GramSDP, units: FloatArray, weight: float) -> GramSDP:
     """Return the maximum of ⟨M, G⟩ − λ·mean (⟨A_e, G⟩ − b_e)²/u_e²."""
-    constraints = problem.constraints
-    assert constraints is not None  # noqa: S101 - `stretch` asks for them
     penalty = 2.0 * weight / (len(units) * units**2)
-    return replace(problem, constraints=replace(constraints, penalty=penalty))
+    return replace(problem, constraints=replace(_kept(problem), penalty=penalty))
+
+
+def _kept(problem: GramSDP) -> Constraints:
+    """Return what a program keeps."""
+    if problem.constraints is None:
+        msg = "The program has no constraints: there is nothing to keep. Pass equalities."
+        raise InvalidInputError(msg)
+    return problem.constraints
 
 
 def _is_compressible(problem: GramSDP) -> bool:
-    constraints = problem.constraints
     return (
-        constraints is not None
-        and isinstance(constraints.forms, PairForms)
+        isinstance(_kept(problem).forms, PairForms)
         and problem.basis is not None
         and problem.basis.shape[1] <= MOST_FUNCTIONS
     )
@@ -216,8 +224,8 @@ def _is_compressible(problem: GramSDP) -> bool:
 
 def _solve(problem: GramSDP, solver: Solver) -> SDPSolution:
     """Solve a program, with its pairs compressed where that makes it smaller."""
-    constraints = problem.constraints
-    if _is_compressible(problem) and problem.basis is not None and constraints is not None:
+    constraints = _kept(problem)
+    if _is_compressible(problem) and problem.basis is not None:
         n_entries = problem.basis.shape[1] * (problem.basis.shape[1] + 1) // 2
         is_soft = bool(np.all(np.isfinite(constraints.penalty)))
         if is_soft and n_entries < constraints.forms.n_forms:
@@ -240,8 +248,7 @@ def relative_error(
     units : ndarray of shape (n_forms,) or None, default=None
         u_e; the targets b_e if None.
     """
-    constraints = problem.constraints
-    assert constraints is not None  # noqa: S101 - `stretch` asks for them
+    constraints = _kept(problem)
     if len(constraints.upper) == 0:
         return 0.0
     missed = constraints.forms.values(coordinates) - constraints.upper
