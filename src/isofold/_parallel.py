@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from numbers import Integral
 from typing import TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
@@ -20,10 +21,12 @@ _BATCH = 4
 
 def n_workers(n_jobs: int | None) -> int:
     """Return the number of workers that scikit-learn's convention for `n_jobs` means here."""
+    msg = f"n_jobs={n_jobs!r} must be a whole number other than 0 (-1 for all cores), or None."
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+        raise InvalidInputError(msg)
     try:
         return int(effective_n_jobs(n_jobs))
     except (TypeError, ValueError) as error:
-        msg = f"n_jobs={n_jobs!r} must be a whole number other than 0 (-1 for all cores), or None."
         raise InvalidInputError(msg) from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -96,9 +97,11 @@ def _as_table(X: Any, *, name: str) -> FloatArray:
     except InvalidInputError:
         raise
     except (TypeError, ValueError) as error:
+        # scikit-learn quotes the whole array after its first line.
+        reason = str(error).partition("\n")[0].rstrip(":. ")
         msg = (
-            f"{name} cannot be read as a table of numbers with one row a point: {error} "
-            f"Encode text and categories as numbers first."
+            f"{name} cannot be read as a table of numbers with one row a point: {reason}. Pass an "
+            f"array of two dimensions; encode text and categories as numbers first."
         )
         raise InvalidInputError(msg) from error
 
@@ -302,6 +305,16 @@ def check_pair(
     return first, second
 
 
+def check_width(points: FloatArray, n_features: int, *, name: str = "X_new") -> None:
+    """Raise an error if new points are not as wide as those before."""
+    if points.shape[1] != n_features:
+        msg = (
+            f"{name} has {points.shape[1]} column(s), but the training points have {n_features}: "
+            f"each column must mean the same in both. Pass points of the same {n_features} columns."
+        )
+        raise InvalidInputError(msg)
+
+
 def check_same_rows(n_first: int, n_second: int, *, names: tuple[str, str] = ("X", "Y")) -> None:
     """Raise an error if two tables of the same points have different lengths."""
     if n_first != n_second:
@@ -340,6 +353,23 @@ def check_positive(value: Any, *, name: str) -> float:
         msg = f"{name}={value!r} must be a positive number."
         raise InvalidInputError(msg)
     return float(value)
+
+
+def check_share(value: Any, *, name: str) -> float:
+    """Return a number strictly between zero and one."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
+        msg = f"{name}={value!r} must be a number between 0 and 1, both excluded."
+        raise InvalidInputError(msg)
+    return float(value)
+
+
+def check_choice(value: Any, choices: Iterable[str], *, name: str) -> str:
+    """Return a word that is one of the choices."""
+    words = tuple(choices)
+    if not isinstance(value, str) or value not in words:
+        msg = f"{name}={value!r} is unknown. Choose one of {', '.join(words)}."
+        raise InvalidInputError(msg)
+    return value
 
 
 def check_flag(value: Any, *, name: str) -> bool:

@@ -33,6 +33,7 @@ def labels_of(
     n_patches: int | None,
     random_state: Any,
     n_components: int = 2,
+    name: str = "cover",
     n_jobs: int | None = None,
 ) -> tuple[IntArray, FloatArray | None]:
     """Return the clusters that a word, a clusterer or an array of labels means.
@@ -52,6 +53,8 @@ def labels_of(
         Seed of k-means, LDLC or the clusterer.
     n_components : int, default=2
         Dimension of the flats of LDLC.
+    name : str, default="cover"
+        What the caller calls `cover`, for errors.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
 
@@ -88,9 +91,9 @@ def labels_of(
             return _labels_by(cover, points, random_state=random_state, n_jobs=n_jobs)
         clusters = kmeans(points, n_patches, random_state=random_state, n_jobs=n_jobs)
         return clusters.labels, clusters.centers
-    if hasattr(cover, "fit_predict"):
+    if hasattr(cover, "fit_predict") and not isinstance(cover, type):
         return _labels_by(cover, points, random_state=random_state, n_jobs=n_jobs)
-    return _given_labels(cover, len(points)), None
+    return _given_labels(cover, len(points), name=name), None
 
 
 def _labels_by(
@@ -101,8 +104,12 @@ def _labels_by(
     if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
         seed = int(check_random_state(random_state).randint(2**31 - 1))
         model.set_params(random_state=seed)
-    found = np.asarray(model.fit_predict(points))
     name = type(clusterer).__name__
+    try:
+        found = np.asarray(model.fit_predict(points))
+    except ValueError as error:
+        msg = f"{name} refused the {len(points)} points in {points.shape[1]} dimension(s): {error}"
+        raise InvalidInputError(msg) from error
     if found.shape != (len(points),) or found.dtype.kind not in "iu":
         msg = (
             f"{name}.fit_predict returned an array of {found.dtype} of shape {found.shape}, but "
@@ -128,24 +135,25 @@ def _labels_by(
     return labels, np.asarray(centers, dtype=points.dtype)[used]
 
 
-def _given_labels(cover: Any, n_points: int) -> IntArray:
+def _given_labels(cover: Any, n_points: int, *, name: str) -> IntArray:
     """Return labels in an array as the numbers of clusters."""
     advice = (
-        "Pass 'kmeans', 'ldlc', a clusterer, or an array of one integer or string for each point."
+        "Pass an instance of a clusterer, or an array of one integer or string for each point; the "
+        "documentation names words that are understood as well."
     )
     given = np.asarray(cover)
     if given.ndim != 1 or given.dtype.kind not in "biuUSTO":
         msg = (
-            f"cover is {type(cover).__name__} and reads as an array of {given.dtype} of shape "
+            f"{name} is {type(cover).__name__} and reads as an array of {given.dtype} of shape "
             f"{given.shape}, which are no labels. {advice}"
         )
         raise InvalidInputError(msg)
     if len(given) != n_points:
-        msg = f"cover has {len(given)} labels, but there are {n_points} points. {advice}"
+        msg = f"{name} has {len(given)} labels, but there are {n_points} points. {advice}"
         raise InvalidInputError(msg)
     try:
         labels: IntArray = np.unique(given, return_inverse=True)[1]
     except TypeError as error:
-        msg = f"The labels in cover cannot be compared with each other: {error}. {advice}"
+        msg = f"The labels in {name} cannot be compared with each other: {error}. {advice}"
         raise InvalidInputError(msg) from error
     return labels

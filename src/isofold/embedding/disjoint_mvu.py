@@ -27,7 +27,7 @@ from isofold._base import BaseEmbedder
 from isofold._errors import DoubtfulMapWarning, warn_user
 from isofold._parallel import ordered_map
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count
+from isofold._validation import check_choice, check_count
 from isofold.alignment.affine_placement import place_by_variance
 from isofold.alignment.placement import Links, Placement, place_rigidly
 from isofold.alignment.representatives import STRATEGIES as REPRESENTATIVES
@@ -60,7 +60,6 @@ from isofold.neighbors import (
     subgraph,
 )
 from isofold.neighbors.connect import STRATEGIES
-from isofold.neighbors.search import check_choice
 from isofold.sdp import SDPSolution
 
 __all__ = ["DisjointMVU"]

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from isofold._errors import InvalidInputError
 from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_graph
+from isofold._validation import check_choice, check_count, check_graph
 from isofold.neighbors.arrows import pair_keys
 from isofold.neighbors.connect import connect
 from isofold.neighbors.duplicates import Distinct, find_distinct
@@ -26,7 +26,6 @@ from isofold.neighbors.graph import (
     refuse_size,
     symmetric_matrix,
 )
-from isofold.neighbors.search import check_choice
 
 GRAPHS = ("knn", "mutual", "bridged", "eng")
 

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from isofold._errors import InvalidInputError
 from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count
+from isofold._validation import check_choice, check_count
 from isofold.neighbors.components import Components, connected_components
 from isofold.neighbors.duplicates import Distinct
 from isofold.neighbors.foreign import DistanceForeignSearch, ForeignSearch, PointForeignSearch
@@ -36,7 +36,7 @@ from isofold.neighbors.graph import (
     points_of_nodes,
 )
 from isofold.neighbors.precomputed import check_distances
-from isofold.neighbors.search import METRICS, check_choice
+from isofold.neighbors.search import METRICS
 from isofold.neighbors.spanning import join_components
 
 STRATEGIES = ("largest", "closest", "nearest")

@@ -18,12 +18,12 @@ import numpy as np
 from isofold._errors import InvalidInputError
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_points
+from isofold._validation import check_choice, check_count, check_points
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
 from isofold.neighbors.levina_bickel import inverse_dimensions
 from isofold.neighbors.precomputed import check_distances, nearest_in_rows
-from isofold.neighbors.search import METRICS, build_search, check_choice
+from isofold.neighbors.search import METRICS, build_search
 
 # The unbiased estimate at a point divides by k - 2.
 _MIN_NEIGHBORS = 3

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from isofold._errors import InvalidInputError
 from isofold._typing import BoolArray, FloatArray, IntArray
-from isofold._validation import check_n_neighbors, check_points
+from isofold._validation import check_choice, check_n_neighbors, check_points
 from isofold.neighbors.arrows import (
     Arrows,
     arrows_from_lists,
@@ -30,7 +30,7 @@ from isofold.neighbors.arrows import (
 from isofold.neighbors.duplicates import Distinct, find_distinct, from_labels
 from isofold.neighbors.precomputed import check_distances, check_lengths, nearest_in_rows
 from isofold.neighbors.protocol import check_radius
-from isofold.neighbors.search import METRICS, build_search, check_choice
+from isofold.neighbors.search import METRICS, build_search
 from isofold.neighbors.spanning import component_labels, spanning_forest_of
 
 DEFAULT_N_NEIGHBORS = 12

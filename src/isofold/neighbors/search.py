@@ -14,7 +14,7 @@ import numpy as np
 
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
-from isofold._validation import check_n_neighbors, check_points
+from isofold._validation import check_choice, check_n_neighbors, check_points
 from isofold.neighbors.approximate import HNSWSearch
 from isofold.neighbors.duplicates import Distinct, find_distinct
 from isofold.neighbors.exact import BruteForceSearch, KDTreeSearch
@@ -171,13 +171,6 @@ def choose_method(points: FloatArray) -> str:
         _MAX_TREE_DIMENSION_MODERATE if n_columns <= _MODERATE_COLUMNS else _MAX_TREE_DIMENSION_MANY
     )
     return "kd_tree" if inverses.sum() * limit >= len(inverses) else "brute"
-
-
-def check_choice(value: str, choices: tuple[str, ...], *, name: str) -> None:
-    """Refuse a word that is none of the choices."""
-    if value not in choices:
-        msg = f"{name}={value!r} is unknown. Choose one of {', '.join(choices)}."
-        raise InvalidInputError(msg)
 
 
 def make_search(points: FloatArray, *, method: str, n_jobs: int | None) -> NeighborSearch:

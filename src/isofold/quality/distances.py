@@ -11,10 +11,10 @@ from scipy.spatial.distance import cdist
 
 from isofold._parallel import ordered_map
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_points, check_same_rows, check_units
+from isofold._validation import check_choice, check_points, check_same_rows, check_units
 from isofold.neighbors.precomputed import check_distances
 from isofold.neighbors.protocol import pair_distances
-from isofold.neighbors.search import METRICS, check_choice
+from isofold.neighbors.search import METRICS
 from isofold.quality.score import RowSample, draw_rows
 
 MAX_DIRECT_FEATURES = 12
