@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -32,14 +33,15 @@ from isofold.neighbors.protocol import (
     sort_rows,
 )
 
-# faiss's own defaults for the graph; wider lists while searching, because a missed
-# neighbor costs an edge of the graph later.
+# faiss's own defaults for the graph.
 _LINKS = 32
 _CONSTRUCTION_WIDTH = 80
-_MIN_SEARCH_WIDTH = 96
 
 # Neighbors asked for first when all within a radius are wanted; doubled until enough.
 _FIRST_RADIUS_QUERY = 32
+
+
+_ONE_AT_A_TIME = Lock()
 
 
 class HNSWSearch:
@@ -52,6 +54,9 @@ class HNSWSearch:
     ----------
     X : ndarray of shape (n_points, n_features)
         The points.
+    width : int, default=96
+        How many candidates a query keeps at least: more miss less and take longer. By default
+        wider than faiss's own, because a missed neighbor costs an edge of a graph.
     n_jobs : int or None, default=None
         Threads of a query, by scikit-learn's convention.
 
@@ -66,16 +71,26 @@ class HNSWSearch:
     the input. A query for which faiss finds fewer than k points is answered exactly.
     """
 
-    def __init__(self, X: FloatArray, *, n_jobs: int | None = None) -> None:
+    def __init__(self, X: FloatArray, *, width: int = 96, n_jobs: int | None = None) -> None:
         self._faiss = require("faiss", extra="approximate", purpose='method="hnsw"')
         self._points = X
         self._center = X.mean(axis=0, dtype=np.float64)
         self._unit = float(np.abs(X - self._center).max()) or 1.0
+        self._width = width
         self._workers = n_workers(n_jobs)
         self._index = self._faiss.IndexHNSWFlat(X.shape[1], _LINKS)
         self._index.hnsw.efConstruction = _CONSTRUCTION_WIDTH
         with _threads(self._faiss, 1):
             self._index.add(self._single(X))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Modules cannot be pickled, and faiss's objects only as bytes.
+        state = {name: value for name, value in vars(self).items() if name != "_faiss"}
+        return state | {"_index": self._faiss.serialize_index(self._index)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._faiss = require("faiss", extra="approximate", purpose='method="hnsw"')
+        vars(self).update(state | {"_index": self._faiss.deserialize_index(state["_index"])})
 
     @property
     def n_points(self) -> int:
@@ -85,8 +100,9 @@ class HNSWSearch:
     def query(self, points: FloatArray, k: int) -> Neighbors:
         """Return about the k nearest points of every query."""
         points, k = check_queries(points, self._points), check_k(k, self.n_points)
-        self._index.hnsw.efSearch = max(_MIN_SEARCH_WIDTH, 2 * k)
-        with _threads(self._faiss, self._workers):
+        # The width is the index's, and the number of threads that of all of faiss.
+        with _ONE_AT_A_TIME, _threads(self._faiss, self._workers):
+            self._index.hnsw.efSearch = max(self._width, 2 * k)
             _, candidates = self._index.search(self._single(points), k)
         found = sort_rows(pair_distances(points, self._points, candidates), candidates)
         distances = match_precision(points, found.distances)

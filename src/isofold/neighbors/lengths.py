@@ -56,6 +56,28 @@ def edge_errors(Y: FloatArray, graph: NeighborGraph) -> FloatArray:
     return errors
 
 
+def scaled_edge_errors(embedding: FloatArray, graph: NeighborGraph) -> FloatArray:
+    """Return `edge_errors` in the unit of the embedding in which the median edge is true.
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n_nodes, r)
+        Places of the nodes, in any unit.
+    graph : NeighborGraph
+        The graph.
+
+    Returns
+    -------
+    ndarray of shape (n_edges,)
+        The errors; one throughout if most nodes that are joined are at one place.
+    """
+    if not graph.n_edges:
+        return np.zeros(0)
+    steps = np.diff(embedding[graph.edges].astype(np.float64), axis=1)[:, 0]
+    unit = float(np.median(np.linalg.norm(steps, axis=1) / graph.lengths))
+    return edge_errors(embedding / unit, graph) if unit > 0.0 else np.ones(graph.n_edges)
+
+
 def mean_at_nodes(errors: FloatArray, graph: NeighborGraph) -> FloatArray:
     """Return the mean error of the edges at every node, bridges not counted.
 

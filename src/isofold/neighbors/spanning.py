@@ -62,6 +62,10 @@ class SpanningTree:
         """Number of edges."""
         return len(self.edges)
 
+    def some(self, chosen: BoolArray) -> SpanningTree:
+        """Return the forest of some of the edges."""
+        return SpanningTree(self.n_nodes, self.edges[chosen], self.lengths[chosen])
+
 
 def component_labels(n_nodes: int, edges: IntArray) -> IntArray:
     """Return the connected component of every node, numbered from 0."""
@@ -145,6 +149,30 @@ def euclidean_spanning_tree(
     return _tree_of_samples(distinct, edges, lengths.astype(points.dtype))
 
 
+def tree_of_places(
+    places: FloatArray, lists: Neighbors | None, *, n_jobs: int | None = None
+) -> SpanningTree:
+    """Return the exact minimum spanning tree of distinct points whose neighbors are known.
+
+    Parameters
+    ----------
+    places : ndarray of shape (n_places, n_features)
+        The points, all distinct, in float64.
+    lists : Neighbors or None
+        The nearest others of every point; some sixteen of them save most searches.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Returns
+    -------
+    SpanningTree
+        The tree.
+    """
+    source = PointForeignSearch(places, n_jobs=n_jobs)
+    edges, lengths = join_components(source, np.arange(len(places)), lists=lists)
+    return SpanningTree(len(places), edges, lengths)
+
+
 def join_components(
     source: ForeignSearch, labels: IntArray, *, lists: Neighbors | None = None
 ) -> tuple[IntArray, FloatArray]:
@@ -191,6 +219,7 @@ class _Rounds:
         self.lists = lists
         self.bound = np.zeros(source.n_points)
         self.candidate = np.full(source.n_points, -1, dtype=np.intp)
+        self.column = np.zeros(source.n_points, dtype=np.intp)
         self.edges: list[IntArray] = []
         self.lengths: list[FloatArray] = []
 
@@ -260,12 +289,17 @@ class _Rounds:
         """Move candidates that have become kin on to the next foreign entry of the list."""
         if self.lists is None:
             return
-        stale = np.flatnonzero(~self._known() & (self.bound < self.lists.distances[:, -1]))
-        foreign = self.labels[self.lists.indices[stale]] != self.labels[stale, None]
-        listed = foreign.any(axis=1)
-        column = np.where(listed, foreign.argmax(axis=1), -1)
-        self.bound[stale] = self.lists.distances[stale, column]
-        self.candidate[stale] = np.where(listed, self.lists.indices[stale, column], -1)
+        n_listed = self.lists.indices.shape[1]
+        stale = np.flatnonzero(~self._known() & (self.column < n_listed))
+        while len(stale):
+            # What has become kin stays kin, so that a list is read only once.
+            others = self.lists.indices[stale, self.column[stale]]
+            self.bound[stale] = self.lists.distances[stale, self.column[stale]]
+            self.candidate[stale] = others
+            stale = stale[self.labels[others] == self.labels[stale]]
+            self.candidate[stale] = -1
+            self.column[stale] += 1
+            stale = stale[self.column[stale] < n_listed]
 
 
 def _tree_of_samples(distinct: Distinct, edges: IntArray, lengths: FloatArray) -> SpanningTree:
