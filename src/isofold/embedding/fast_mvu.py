@@ -79,7 +79,7 @@ class FastMVU(BaseUnfolder):
 
     Notes
     -----
-    `transform` extends the functions to new samples by the barycentric weights of their neighbors;
+    `transform` extends the functions to new samples by the affine maps of their neighbors (GOoSE);
     training samples keep their place.
 
     Examples

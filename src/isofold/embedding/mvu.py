@@ -84,7 +84,7 @@ class MVU(BaseUnfolder):
         Variances along the axes of the solution; their gap shows the dimension.
     cut_off_ : float
         The share of them beyond `n_components`.
-    extension_ : BarycentricMap or DistanceMap
+    extension_ : GooseMap or DistanceMap
         The map behind `transform`.
 
     See Also
@@ -96,7 +96,7 @@ class MVU(BaseUnfolder):
 
     Notes
     -----
-    Copies of a sample count once. `transform` gives new samples the barycentric weights of their
+    Copies of a sample count once. `transform` places new samples by GOoSE, the affine map of their
     neighbors; training samples keep their place (in a sparse graph of distances they are known by
     the stored zero; samples at the same place in `X` share the first one's). Where the data have
     holes MVU is not consistent: it pulls them round.

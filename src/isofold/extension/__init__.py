@@ -2,25 +2,35 @@
 
 from isofold.extension.barycentric import BarycentricMap, fit_barycentric
 from isofold.extension.distances import DistanceMap, fit_from_distances
+from isofold.extension.goose import GooseMap, fit_goose
 from isofold.extension.kernel_map import (
     CorrectedMap,
     KernelMap,
     fit_kernel_regression,
     spread_landmarks,
 )
+from isofold.extension.kernel_ridge import fit_kernel_ridge
 from isofold.extension.landmarks import spread_from_landmarks
+from isofold.extension.nystrom import NystromMap, fit_nystrom
 from isofold.extension.protocol import Extension
 from isofold.extension.reconstruction import reconstruction_weights
+from isofold.extension.region import SampledRegion
 
 __all__ = [
     "BarycentricMap",
     "CorrectedMap",
     "DistanceMap",
     "Extension",
+    "GooseMap",
     "KernelMap",
+    "NystromMap",
+    "SampledRegion",
     "fit_barycentric",
     "fit_from_distances",
+    "fit_goose",
     "fit_kernel_regression",
+    "fit_kernel_ridge",
+    "fit_nystrom",
     "reconstruction_weights",
     "spread_from_landmarks",
     "spread_landmarks",

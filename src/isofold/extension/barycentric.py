@@ -22,27 +22,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial.distance import cdist
 
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_pair, check_points
-from isofold.extension._affine import place_weights, rounding_floors, weight_matrix
-from isofold.extension._shares import apply_weights, fading_shares, lengths_of, torn, usual_stretch
-from isofold.neighbors import KDTreeSearch, Neighbors, NeighborSearch, build_search
-from isofold.neighbors.duplicates import find_distinct
-from isofold.neighbors.precomputed import nearest_in_rows
-from isofold.neighbors.protocol import pair_distances, sort_rows
+from isofold._validation import check_count, check_points
+from isofold.extension._affine import THINNESS, place_weights, rounding_floors, weight_matrix
+from isofold.extension._places import Places, read_places
+from isofold.extension._shares import apply_weights, fading_shares, untorn
 
 __all__ = ["BarycentricMap", "fit_barycentric"]
-
-THINNESS = 0.1
-"""Squared ratio to the q-th width below which further axes are damped. On held-out points of
-Swiss rolls 0.01 mostly erred less without noise (by half at best) and a few percent more with."""
-
-TIE = 1e-9
-"""Relative difference of distances below which the search may take either place; it is exact
-to 1e-10 in squares."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,26 +39,14 @@ class BarycentricMap:
 
     Attributes
     ----------
-    images : ndarray of shape (n, q)
-        The embedding.
-    places : ndarray of shape (n_places, d)
-        The distinct training points.
-    samples : ndarray of shape (n_places,)
-        The first sample at every place.
-    search : NeighborSearch
-        Index over the places.
+    places : Places
+        The distinct training points with their images.
     n_neighbors : int
         Neighbors that count.
-    eps : float
-        Relative rounding of the coordinates that were given.
     """
 
-    images: FloatArray
-    places: FloatArray
-    samples: IntArray
-    search: NeighborSearch
+    places: Places
     n_neighbors: int
-    eps: float
 
     def extend(self, X_new: Any) -> FloatArray:
         """Return the images of new points.
@@ -85,7 +61,7 @@ class BarycentricMap:
         ndarray of shape (n_new, q)
             Their images, in the precision of the embedding. A training point gets its own.
         """
-        return apply_weights(self.weights(X_new), self.images)
+        return apply_weights(self.weights(X_new), self.places.images)
 
     def weights(self, X_new: Any) -> sp.csr_array:
         """Return the weights of new points over the training points.
@@ -102,54 +78,33 @@ class BarycentricMap:
             one place the first is weighted.
         """
         queries = check_points(X_new, name="X_new", min_samples=1).astype(np.float64, copy=False)
-        n_used = min(self.n_neighbors, len(self.places))
-        near = self._nearest(queries, min(n_used + 1, len(self.places)))
+        places = self.places
+        n_used = min(self.n_neighbors, places.n_places)
+        near = places.nearest(queries, min(n_used + 1, places.n_places))
         used = near.indices[:, :n_used]
         weights = np.empty(used.shape)
         step = block_rows(4 * 8 * n_used * queries.shape[1], len(queries))
         for start in range(0, len(queries), step):
             block = slice(start, start + step)
             weights[block] = self._place(queries[block], near.distances[block], used[block])
-        return weight_matrix(weights, self.samples[used], len(self.images))
-
-    def _nearest(self, queries: FloatArray, k: int) -> Neighbors:
-        """Return the k nearest places of every query, to the bit the same in every call.
-
-        Matrix products round by the shape of the call, and which of several places at the same
-        distance comes last may hang on it. Such rows are compared with all places directly. A
-        tree answers every query by itself.
-        """
-        found = self.search.query(queries, min(k + 1, len(self.places)))
-        near = sort_rows(pair_distances(queries, self.places, found.indices), found.indices)
-        indices = near.indices[:, :k].copy()
-        if near.indices.shape[1] > k and not isinstance(self.search, KDTreeSearch):
-            tied = np.flatnonzero(near.distances[:, k] <= near.distances[:, k - 1] * (1 + TIE))
-            step = block_rows(8 * len(self.places), len(tied))
-            for start in range(0, len(tied), step):
-                rows = tied[start : start + step]
-                indices[rows] = nearest_in_rows(cdist(queries[rows], self.places), k)[1]
-        return sort_rows(pair_distances(queries, self.places, indices), indices)
+        return weight_matrix(weights, places.samples[used], len(places.images))
 
     def _place(self, queries: FloatArray, distances: FloatArray, used: IntArray) -> FloatArray:
-        near = self.places[used]
+        near = self.places.points[used]
         # Measured from the nearest place, so that a point far away costs no digits.
         origins = near[:, 0]
         offsets = near - origins[:, None, :]
-        images = self._offsets_of_images(used)
-        gaps = lengths_of(offsets)
-        stretches = np.divide(lengths_of(images), gaps, out=np.zeros_like(gaps), where=gaps > 0)
+        images = self.places.images_at(used)
+        images = images - images[:, :1]
+        floors = rounding_floors(self.places.rounding[used])
         return place_weights(
             offsets,
             queries - origins,
-            fading_shares(distances, ~torn(stretches, usual_stretch(stretches[:, 1:]))),
-            n_kept=self.images.shape[1],
+            fading_shares(distances, untorn(offsets, images, floors)),
+            n_kept=images.shape[2],
             thinness=THINNESS,
-            floors=rounding_floors(near, self.eps),
+            floors=floors,
         )
-
-    def _offsets_of_images(self, used: IntArray) -> FloatArray:
-        images = self.images[self.samples[used]].astype(np.float64, copy=False)
-        return images - images[:, :1]
 
 
 def fit_barycentric(
@@ -198,11 +153,5 @@ def fit_barycentric(
     array([[0.5, 1. ],
            [3. , 2. ]])
     """
-    points, images = check_pair(X, Y, min_samples=1)
     k = check_count(n_neighbors, name="n_neighbors")
-    samples = find_distinct(points).sample_of_node
-    # A copy, so that later changes of X change nothing.
-    places = points[samples].astype(np.float64, copy=False)
-    search = build_search(places, n_jobs=n_jobs)
-    eps = float(np.finfo(points.dtype).eps)
-    return BarycentricMap(images.copy(), places, samples, search, k, eps)
+    return BarycentricMap(read_places(X, Y, n_jobs=n_jobs), k)

@@ -121,7 +121,8 @@ class DistanceMap:
         known = np.where(np.isfinite(lengths), lengths, lengths[:, :1])
         squares -= (known - known[:, :1]) * (known + known[:, :1])
         products = 0.5 * np.einsum("mk,mkr->mr", np.sqrt(shares) * squares, spread.left)
-        floors = rounding_floors(near, float(np.finfo(self.images.dtype).eps))
+        eps = float(np.finfo(self.images.dtype).eps)
+        floors = rounding_floors(eps * np.abs(near).max(axis=2))
         tilts = solve_axes(spread, solve_axes(spread, products, floors), floors)
         return tilt_shares(spread, tilts)
 

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_width
 from isofold.extension._shares import apply_weights
 from isofold.extension.barycentric import BarycentricMap
 from isofold.linalg import KernelCentering
@@ -70,6 +71,9 @@ class KernelMap:
         ndarray of shape (n_new, n_components)
             Their images, in float64.
         """
+        X = np.asarray(X)
+        if self.columns is None and self.kernel.kind != "precomputed":
+            check_width(X, self.points.shape[1])
         out = np.empty((len(X), self.coefficients.shape[1]))
         step = block_rows(8 * 4 * len(self.centering.column_means), len(X))
         for start in range(0, len(X), step):

@@ -80,6 +80,7 @@ def reconstruction_weights(
     weights = np.empty(indices.shape)
     # Neighbors, their centered copy, and the two factors of it.
     step = block_rows(4 * 8 * k * points.shape[1], len(points))
+    eps = float(np.finfo(points.dtype).eps)
     for start in range(0, len(points), step):
         block = slice(start, start + step)
         near = points[indices[block]].astype(np.float64, copy=False)
@@ -90,6 +91,6 @@ def reconstruction_weights(
             np.full((len(own), k), 1.0 / k),
             n_kept=1,
             thinness=regularization,
-            floors=rounding_floors(near, float(np.finfo(points.dtype).eps)),
+            floors=rounding_floors(eps * np.abs(near).max(axis=2)),
         )
     return weight_matrix(weights, indices, len(points))
