@@ -18,9 +18,14 @@ from scipy.spatial.distance import cdist
 from isofold._typing import FloatArray, IntArray
 from isofold.alignment.clearance import clearing_push
 from isofold.alignment.piece import Piece
-from isofold.linalg import coordinates_from_gram, gram_from_distances, procrustes
+from isofold.linalg import (
+    SimilarityTransform,
+    coordinates_from_gram,
+    gram_from_distances,
+    procrustes,
+)
 
-__all__ = ["arrange"]
+__all__ = ["arrange", "arranging_motions"]
 
 N_LANDMARKS = 400
 """Landmarks of all pieces together: classical scaling of so many takes milliseconds."""
@@ -53,45 +58,75 @@ def arrange(
     list of Piece
         The pieces, moved; shapes are as they were.
     """
+    motions = arranging_motions(
+        [piece.nodes for piece in pieces],
+        [piece.embedding for piece in pieces],
+        bridges,
+        lengths,
+        n_nodes,
+    )
+    return [_moved(piece, motion) for piece, motion in zip(pieces, motions, strict=True)]
+
+
+def arranging_motions(
+    nodes: list[IntArray],
+    shapes: list[FloatArray],
+    bridges: IntArray,
+    lengths: FloatArray,
+    n_nodes: int,
+) -> list[SimilarityTransform]:
+    """Return the rigid motions that put shapes into one frame.
+
+    Parameters
+    ----------
+    nodes : list of ndarray of int
+        The nodes of every shape.
+    shapes : list of ndarray of shape (n, r)
+        Their places, each in a frame of its own.
+    bridges, lengths, n_nodes
+        As in `arrange`.
+
+    Returns
+    -------
+    list of SimilarityTransform
+        A motion for every shape.
+    """
     owner, place = np.empty(n_nodes, dtype=np.intp), np.empty(n_nodes, dtype=np.intp)
-    for number, piece in enumerate(pieces):
-        owner[piece.nodes], place[piece.nodes] = number, np.arange(len(piece.nodes))
+    for number, own in enumerate(nodes):
+        owner[own], place[own] = number, np.arange(len(own))
     ends = np.unique(bridges)
     marks = [
-        _landmarks(piece, place[ends[owner[ends] == number]], N_LANDMARKS // len(pieces))
-        for number, piece in enumerate(pieces)
+        _landmarks(len(shape), place[ends[owner[ends] == number]], N_LANDMARKS // len(shapes))
+        for number, shape in enumerate(shapes)
     ]
     begin = np.concatenate([[0], np.cumsum([len(m) for m in marks])])
     at = np.array([begin[owner[e]] + np.searchsorted(marks[owner[e]], place[e]) for e in ends])
-    graph = _landmark_graph(pieces, marks, at[np.searchsorted(ends, bridges)], lengths)
-    # Of many pieces each is but a point: the first landmark stands for it.
-    is_laid = [mark if len(pieces) <= MANY_PIECES else mark[:1] for mark in marks]
+    graph = _landmark_graph(shapes, marks, at[np.searchsorted(ends, bridges)], lengths)
+    # Of many shapes each is but a point: the first landmark stands for it.
+    is_laid = [mark if len(shapes) <= MANY_PIECES else mark[:1] for mark in marks]
     sources = np.concatenate(
         [b + np.arange(len(laid)) for b, laid in zip(begin[:-1], is_laid, strict=True)]
     )
     paths = dijkstra(graph, directed=False, indices=sources)[:, sources]
-    width = pieces[0].embedding.shape[1]
+    width = shapes[0].shape[1]
     squares = (paths**2 + paths.T**2) / 2
     layout = coordinates_from_gram(gram_from_distances(squares), width).coordinates
     parts = np.split(layout, np.cumsum([len(laid) for laid in is_laid])[:-1])
-    moved = [
-        _moved_onto(piece, laid, part)
-        for piece, laid, part in zip(pieces, is_laid, parts, strict=True)
+    motions = [
+        procrustes(shape[laid], part).transform
+        for shape, laid, part in zip(shapes, is_laid, parts, strict=True)
     ]
-    gaps = np.full(len(pieces), np.inf)
+    gaps = np.full(len(shapes), np.inf)
     for end in bridges.T:
         np.minimum.at(gaps, owner[end], lengths)
-    return _kept_apart(moved, gaps)
+    return _kept_apart(shapes, motions, gaps)
 
 
 def _landmark_graph(
-    pieces: list[Piece], marks: list[IntArray], bridges: IntArray, lengths: FloatArray
+    shapes: list[FloatArray], marks: list[IntArray], bridges: IntArray, lengths: FloatArray
 ) -> sp.csr_array:
-    """Return distances of landmarks on the maps of their pieces, and across bridges."""
-    blocks = [
-        cdist(piece.embedding[mark], piece.embedding[mark])
-        for piece, mark in zip(pieces, marks, strict=True)
-    ]
+    """Return distances of landmarks within their shapes, and across bridges."""
+    blocks = [cdist(shape[mark], shape[mark]) for shape, mark in zip(shapes, marks, strict=True)]
     within = sp.coo_array(sp.block_diag(blocks))
     size = within.shape[0]
     rows = np.concatenate([within.row, bridges[:, 0]])
@@ -101,18 +136,22 @@ def _landmark_graph(
     return sp.csr_array((values, (rows, columns)), shape=(size, size))
 
 
-def _kept_apart(pieces: list[Piece], gaps: FloatArray) -> list[Piece]:
-    """Push pieces outward, one after the other, until none is nearer than in the data.
+def _kept_apart(
+    shapes: list[FloatArray], motions: list[SimilarityTransform], gaps: FloatArray
+) -> list[SimilarityTransform]:
+    """Push shapes outward, one after the other, until none is nearer than in the data.
 
     Sheets that face each other in the data have no place side by side in fewer dimensions without
     lying on top of each other.
     """
-    placed = [pieces[0]]
-    for piece, gap in zip(pieces[1:], gaps[1:], strict=True):
-        others = np.concatenate([_some(other.embedding) for other in placed])
-        tree, own = KDTree(others), _some(piece.embedding)
+    some = [motion.apply(_some(shape)) for shape, motion in zip(shapes, motions, strict=True)]
+    placed, moved = [motions[0]], [some[0]]
+    for own, motion, gap in zip(some[1:], motions[1:], gaps[1:], strict=True):
+        others = np.concatenate(moved)
         way = own.mean(axis=0) - others.mean(axis=0)
-        placed.append(_shifted(piece, clearing_push(tree, own, way, gap)))
+        push = clearing_push(KDTree(others), own, way, gap)
+        placed.append(replace(motion, translation=motion.translation + push))
+        moved.append(own + push)
     return placed
 
 
@@ -122,21 +161,14 @@ def _some(points: FloatArray) -> FloatArray:
     return points[::step]
 
 
-def _landmarks(piece: Piece, needed: IntArray, most: int) -> IntArray:
-    """Return the ends of bridges and evenly spaced further nodes of a piece, ascending."""
-    n = len(piece.nodes)
+def _landmarks(n: int, needed: IntArray, most: int) -> IntArray:
+    """Return the ends of bridges and evenly spaced further nodes of a shape, ascending."""
     spread = np.linspace(0, n - 1, max(1, min(n, most))).astype(np.intp)
     return np.union1d(needed, spread)
 
 
-def _shifted(piece: Piece, by: FloatArray) -> Piece:
-    alignment = replace(piece.alignment, translations=piece.alignment.translations + by)
-    return replace(piece, embedding=piece.embedding + by, alignment=alignment)
-
-
-def _moved_onto(piece: Piece, marks: IntArray, layout: FloatArray) -> Piece:
-    """Return a piece moved rigidly onto the layout of its landmarks."""
-    motion = procrustes(piece.embedding[marks], layout).transform
+def _moved(piece: Piece, motion: SimilarityTransform) -> Piece:
+    """Return a piece after a rigid motion."""
     alignment = piece.alignment
     return replace(
         piece,

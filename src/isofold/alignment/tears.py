@@ -1,0 +1,118 @@
+"""Where a map is torn: neighbors in the data that are far from each other on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from isofold._memory import block_rows
+from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold.neighbors import Neighbors
+
+__all__ = ["Tears", "find_tears", "is_torn"]
+
+
+@dataclass(frozen=True, eq=False)
+class Tears:
+    """What a map does to the distances of neighbors.
+
+    Attributes
+    ----------
+    pairs : ndarray of int of shape (n_pairs, 2)
+        Neighbors i < j that were torn apart.
+    n_places : int
+        In how many places: groups of neighboring pieces between which they lie.
+    distortion : ndarray of shape (n_points,)
+        Mean relative error of the distances to neighbors at every point.
+    """
+
+    pairs: IntArray
+    n_places: int
+    distortion: FloatArray
+
+
+def find_tears(images: FloatArray, near: Neighbors, labels: IntArray, reach: FloatArray) -> Tears:
+    """Compare the distances of neighbors before and after.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n_points, q)
+        The map.
+    near : Neighbors
+        The neighbors of every point in the data.
+    labels : ndarray of int of shape (n_points,)
+        The piece of every point.
+    reach : ndarray of shape (n_pieces,)
+        The extent of every piece: neighbors in different pieces are torn apart if the map adds
+        more than the larger of theirs to their distance.
+
+    Returns
+    -------
+    Tears
+        Torn pairs and errors.
+    """
+    n, k = near.indices.shape
+    distortion = np.empty(n)
+    torn = []
+    step = block_rows(8 * 3 * k * images.shape[1], n)
+    for start in range(0, n, step):
+        block = slice(start, start + step)
+        others, lengths = near.indices[block], near.distances[block].astype(np.float64)
+        steps = images[others] - images[block, None]
+        on_map = np.sqrt(np.einsum("ijk,ijk->ij", steps, steps))
+        distortion[block] = np.abs(on_map / lengths - 1.0).mean(axis=1)
+        own = np.broadcast_to(labels[block, None], others.shape)
+        ends = np.stack([own, labels[others]], axis=2)
+        row, column = np.nonzero(is_torn(on_map, lengths, ends, reach))
+        torn.append(np.stack([row + start, others[row, column]], axis=1))
+    arrows = np.concatenate(torn)
+    pairs = np.unique(np.sort(arrows, axis=1), axis=0)
+    return Tears(pairs, _n_groups(labels[pairs], near, labels, len(reach)), distortion)
+
+
+def is_torn(
+    on_map: FloatArray, lengths: FloatArray, pieces: IntArray, reach: FloatArray
+) -> BoolArray:
+    """Return which neighbors, in two pieces each, are torn apart.
+
+    Parameters
+    ----------
+    on_map, lengths : ndarray of shape (...)
+        Their distances on the map and in the data.
+    pieces : ndarray of int of shape (..., 2)
+        Their pieces.
+    reach : ndarray of shape (n_pieces,)
+        The extent of every piece.
+
+    Returns
+    -------
+    ndarray of bool of shape (...)
+        Whether the map adds more than the larger extent.
+    """
+    differ = pieces[..., 0] != pieces[..., 1]
+    return np.asarray(differ & (on_map - lengths > reach[pieces].max(axis=-1)))
+
+
+def _n_groups(torn: IntArray, near: Neighbors, labels: IntArray, n_pieces: int) -> int:
+    """Return into how many groups the pieces at tears fall.
+
+    Pieces belong together if a tear lies between them, or if they are neighbors at one: a cut runs
+    along many.
+    """
+    if not len(torn):
+        return 0
+    is_at_tear = np.zeros(n_pieces, dtype=bool)
+    is_at_tear[torn] = True
+    points = np.flatnonzero(is_at_tear[labels])
+    own = np.repeat(labels[points], near.indices.shape[1])
+    other = labels[near.indices[points].ravel()]
+    beside = is_at_tear[other]
+    rows = np.concatenate([torn[:, 0], own[beside]])
+    columns = np.concatenate([torn[:, 1], other[beside]])
+    ones = np.ones(len(rows), dtype=bool)
+    links = sp.csr_array((ones, (rows, columns)), shape=(n_pieces, n_pieces))
+    groups = connected_components(links, directed=False)[1]
+    return len(np.unique(groups[torn]))
