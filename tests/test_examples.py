@@ -15,7 +15,7 @@ def test_python_of_the_readme_runs(capsys):
     names = {}
     for block in blocks:
         exec(compile(block, "README.md", "exec"), names)  # noqa: S102 (our own text)
-    assert len(blocks) == 7
+    assert len(blocks) == 9
     shown = capsys.readouterr().out
     assert "trustworthiness" in shown
     assert "contraction" in shown

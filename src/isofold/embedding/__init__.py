@@ -7,15 +7,19 @@ from isofold.embedding.fast_mvu import FastMVU
 from isofold.embedding.ipa import IPA
 from isofold.embedding.landmark_mvu import LandmarkMVU
 from isofold.embedding.mvu import MVU
+from isofold.embedding.out_of_sample import OutOfSample
+from isofold.embedding.plml import PLML
 from isofold.embedding.tesseramap import TesseraMap
 
 __all__ = [
     "EAT",
     "IPA",
     "MVU",
+    "PLML",
     "ColoredMVU",
     "DisjointMVU",
     "FastMVU",
     "LandmarkMVU",
+    "OutOfSample",
     "TesseraMap",
 ]

@@ -1,0 +1,363 @@
+r"""Piecewise-linear manifold learning (PLML): local planes, laid flat along a spanning tree.
+
+The data are cut into pieces of about k points, each described by its mean m_l and its q widest axes
+U_l. A spanning tree of the points, lifted to the pieces, says which are joined; along it every
+plane is turned by the smallest rotation onto the one before, about a hinge between their nearest
+points (`isofold.alignment.merge`):
+
+    y = ((x − m_l)U_l) R_l + t_l.
+
+There is no eigenproblem and no program of the size of the data. The result does not depend on the
+piece at which the walk starts, but for a rigid motion.
+
+References
+----------
+Strange, H. (2011). Piecewise-linear manifold learning. PhD thesis, Aberystwyth University.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from isofold._base import BaseEmbedder
+from isofold._errors import (
+    DisconnectedGraphWarning,
+    DoubtfulMapWarning,
+    InvalidInputError,
+    warn_user,
+)
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_choice, check_count, check_flag, check_units
+from isofold.alignment.merge import HINGES, Motions
+from isofold.alignment.piece_doubts import doubts_about_planes, doubts_about_tears
+from isofold.alignment.piece_map import PieceMap
+from isofold.alignment.piece_size import choose_piece_size
+from isofold.alignment.piecewise import Core, Merged, find_core, lay_out, sound_planes
+from isofold.alignment.refine import stitch_planes
+from isofold.alignment.tears import Tears, find_tears
+from isofold.clustering import labels_of
+from isofold.clustering.cut import CLUSTERINGS, MOST_GAUSSIANS, compressed, cut_pieces
+from isofold.embedding._unfolder import read_seed
+from isofold.neighbors import build_search
+from isofold.patches.planes import Planes
+from isofold.sdp import LowRankSDP, SDPSolution
+
+__all__ = ["PLML"]
+
+MERGES = (*HINGES, "isomap")
+
+REFINEMENT_STEPS = 30
+"""Steps of each stage of the stitching, as in IPA."""
+
+
+class PLML(BaseEmbedder):
+    """Piecewise-linear manifold learning: seconds for a million points, and a way back.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension q of the map.
+    piece_size : int or "auto", default="auto"
+        Points of a piece, about (the thesis's k); none has fewer than half of them. Smaller ones
+        follow curvature, larger ones outweigh noise. "auto": the size for which the planes of
+        neighboring pieces agree best; with "gmm", what 32 Gaussians have.
+    clustering : {"balanced", "gmm", "mst"}, clusterer or array-like, default="balanced"
+        How pieces are cut. "balanced": k-means with a least size, by minimum-cost flow for up to
+        2,000 points. "gmm": a mixture of up to 32 Gaussians. "mst": along the shortest edges of
+        the spanning tree, in chains. A scikit-learn clusterer, or one label a sample.
+    merge : {"parallel", "parallel_projections", "orthogonal", "isomap"}, default="parallel"
+        How pieces are joined. "parallel": turned about hinges between them. The others are the
+        earlier papers', for comparison: turned about means; projected without a turn, which
+        shrinks lengths; placed by Isomap over the folds of hyperplanes (n_features =
+        n_components + 1), where pieces keep the arbitrary turn of their own axes.
+    n_neighbors : int, default=12
+        Neighbors that tell which samples hang together, and how true the map is.
+    refine : bool, default=False
+        Whether the map is only the start of IPA's stitching, in which pieces overlap and are
+        fitted to all neighbors instead of one. More accurate, slower; for some thousand pieces.
+    start : int or None, default=None
+        The sample at whose piece the walk starts. With ``merge="parallel"`` it does not matter.
+    random_state : int, RandomState or None, default=None
+        Seed of the clustering.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The map.
+    labels_ : ndarray of int of shape (n_samples,)
+        The piece of every sample.
+    piece_size_ : int or None
+        The size in use; None if labels were given.
+    tree_ : ndarray of int of shape (n_edges, 2)
+        Pairs of pieces that were joined.
+    hinges_ : ndarray of shape (n_edges, n_features)
+        The points about which they were turned.
+    angles_ : ndarray of shape (n_edges,)
+        The largest angle between their planes, in degrees.
+    misfit_ : ndarray of shape (n_edges,)
+        Relative error of the length of the edge of samples that crosses from one to the other.
+    cuts_ : ndarray of int of shape (n_cuts, 2)
+        Pairs of neighboring samples that the map tears apart. Closed data are always cut.
+    n_cuts_ : int
+        In how many places.
+    planes_ : Planes
+        Means, axes and ranks of the pieces.
+    distortion_ : ndarray of shape (n_samples,)
+        Mean relative error of the distances to neighbors at every sample.
+    solution_ : SDPSolution or None
+        With ``refine=True``, the stitching of the largest component with its certificate.
+    component_ : ndarray of int of shape (n_samples,)
+        The connected component of every sample, that of most distinct samples first; that of the
+        nearest for samples in groups too small for a plane.
+    outliers_ : ndarray of bool of shape (n_samples,)
+        Samples in groups too small for a plane. They are placed by the plane of the nearest other
+        sample, but told nothing to the map.
+    bridges_ : ndarray of int of shape (n_components - 1, 2)
+        Pairs of samples between components. They tell which lies beside which; components are kept
+        apart at least as far as the shortest of them.
+    graph_ : SpanningTree
+        The spanning tree of the samples that make pieces, over `rows_`.
+    rows_ : ndarray of int
+        The distinct samples that make pieces.
+    map_ : PieceMap
+        Planes and motions behind `transform`.
+
+    See Also
+    --------
+    IPA : More accurate: curved charts, all overlaps, and a certificate.
+
+    Notes
+    -----
+    `transform` maps each row by the plane of its nearest training sample; on these it returns
+    `embedding_`. The map is linear in every piece and jumps a little between pieces.
+    `inverse_transform` goes back onto the planes; there is none with ``merge="orthogonal"``.
+
+    Examples
+    --------
+    >>> from isofold import PLML
+    >>> from isofold.datasets import swiss_roll
+    >>> from isofold.quality import procrustes_error
+    >>> roll = swiss_roll(2000, random_state=0)
+    >>> plml = PLML(random_state=0)
+    >>> Y = plml.fit_transform(roll.X)
+    >>> bool(procrustes_error(Y, roll.truth) < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 2,
+        piece_size: Any = "auto",
+        clustering: Any = "balanced",
+        merge: str = "parallel",
+        n_neighbors: int = 12,
+        refine: bool = False,
+        start: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.piece_size = piece_size
+        self.clustering = clustering
+        self.merge = merge
+        self.n_neighbors = n_neighbors
+        self.refine = refine
+        self.start = start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+        q = self._check_parameters(X)
+        rng = read_seed(self.random_state)
+        core = self._core(X, q)
+        # Step 1: pieces and their planes, each within one component.
+        size, labels = self._cut(X, core, rng)
+        planes = sound_planes(core.places, labels, core.forest, q)
+        # Steps 2 and 3: the tree of pieces, and the walk along it. Step 4: principal axes.
+        merged = lay_out(
+            core,
+            planes,
+            hinge=self.merge,
+            start=self._start_among(core.place_of),
+            improve=self._stitching(core.places, rng) if self.refine else None,
+        )
+        self.map_ = PieceMap(
+            planes=merged.planes,
+            motions=merged.motions,
+            search=build_search(core.places, n_jobs=self.n_jobs),
+            image_search=build_search(merged.images, n_jobs=self.n_jobs),
+            is_rigid=self.merge != "orthogonal",
+        )
+        self.piece_size_, self.solution_ = size, merged.solution
+        tears = find_tears(merged.images, core.near, merged.planes.labels, merged.planes.extents)
+        self._describe(core, merged, tears)
+        self._warn(merged, tears)
+        return self.map_.images_in(self.labels_, X)
+
+    def _transform(self, X: FloatArray) -> FloatArray:
+        return self.map_.embed(X)
+
+    # Orthogonal projection lays pieces on top of each other: there is no way back.
+    @available_if(lambda embedder: not hasattr(embedder, "map_") or embedder.map_.is_rigid)
+    def _inverse_transform(self, Y: FloatArray) -> FloatArray:
+        return self.map_.restore(Y)
+
+    def _check_parameters(self, X: FloatArray) -> int:
+        q = check_count(self.n_components, name="n_components")
+        if q > X.shape[1]:
+            msg = (
+                f"n_components={q}, but X has {X.shape[1]} feature(s): there is nothing to unfold "
+                f"into more dimensions than the data have. Pass at most "
+                f"n_components={X.shape[1]}."
+            )
+            raise InvalidInputError(msg)
+        check_choice(self.merge, MERGES, name="merge")
+        check_flag(self.refine, name="refine")
+        check_count(self.n_neighbors, name="n_neighbors")
+        check_units(X, name="X")
+        if isinstance(self.clustering, str):
+            check_choice(self.clustering, CLUSTERINGS, name="clustering")
+        if isinstance(self.piece_size, str):
+            check_choice(self.piece_size, ("auto",), name="piece_size")
+        else:
+            check_count(self.piece_size, name="piece_size", minimum=q + 1)
+        return q
+
+    def _core(self, X: FloatArray, q: int) -> Core:
+        """Return the samples that make pieces."""
+        core = find_core(
+            X,
+            n_neighbors=check_count(self.n_neighbors, name="n_neighbors"),
+            least=q + 2,
+            n_jobs=self.n_jobs,
+        )
+        if core is None:
+            msg = (
+                f"All {len(X)} samples are the same, so that there are no distances. Pass at least "
+                f"two different samples."
+            )
+            raise InvalidInputError(msg)
+        return core
+
+    def _cut(
+        self, X: FloatArray, core: Core, rng: np.random.RandomState
+    ) -> tuple[int | None, IntArray]:
+        """Return the size of pieces, and the piece of every place."""
+        places, components = core.places, core.components
+        given, n_jobs = self.clustering, self.n_jobs
+        if not isinstance(given, str):
+            is_array = not hasattr(given, "fit_predict")
+            table = X if is_array else places
+            labels, _ = labels_of(
+                given, table, n_patches=None, random_state=rng, name="clustering", n_jobs=n_jobs
+            )
+            labels = labels[core.rows] if is_array else labels
+            both = labels * (int(components.max()) + 1) + components
+            return None, np.unique(both, return_inverse=True)[1]
+        table = compressed(places)
+        cut = partial(
+            cut_pieces,
+            clustering=given,
+            least=self.n_components + 1,
+            seed=int(rng.randint(2**31 - 1)),
+            n_jobs=n_jobs,
+        )
+        size = self.piece_size
+        if isinstance(size, str) and given == "gmm":
+            # As many Gaussians as there may be: nothing is to be compared.
+            size = max(2 * self.n_components + 5, int((components == 0).sum()) // MOST_GAUSSIANS)
+        if isinstance(size, str):
+            largest, quickly = components == 0, partial(cut, is_quick=True)
+            size = choose_piece_size(
+                places[largest], table[largest], self.n_components, quickly, rng
+            )
+        size = min(size, len(places))
+        labels = np.empty(len(places), dtype=np.intp)
+        n_pieces = 0
+        for part in range(int(components.max()) + 1):
+            own = np.flatnonzero(components == part)
+            labels[own] = n_pieces + cut(table[own], size)
+            n_pieces = int(labels[own].max()) + 1
+        return size, labels
+
+    def _start_among(self, place_of: IntArray) -> int:
+        """Return the place at, or nearest to, the sample from which the walk starts."""
+        if self.start is None:
+            return 0
+        start = check_count(self.start, name="start", minimum=0)
+        if start >= len(place_of):
+            msg = (
+                f"start={start}, but X has {len(place_of)} samples. Pass the number of one of them."
+            )
+            raise InvalidInputError(msg)
+        return int(place_of[start])
+
+    def _stitching(self, places: FloatArray, rng: np.random.RandomState) -> Any:
+        """Return what refines the map of one component."""
+        solver = LowRankSDP(
+            max_iter=REFINEMENT_STEPS,
+            max_rank=self.n_components,
+            random_state=int(rng.randint(2**31 - 1)),
+        )
+
+        def improve(
+            own: IntArray, planes: Planes, images: FloatArray
+        ) -> tuple[Planes, Motions, SDPSolution | None]:
+            return stitch_planes(
+                places[own],
+                planes,
+                images,
+                n_neighbors=self.n_neighbors,
+                solver=solver,
+                n_jobs=self.n_jobs,
+            )
+
+        return improve
+
+    def _describe(self, core: Core, merged: Merged, tears: Tears) -> None:
+        """Set the attributes that tell how the map came about and how true it is."""
+        at = core.place_of
+        self.planes_, self.rows_, self.graph_ = merged.planes, core.rows, core.tree
+        self.labels_, self.component_ = merged.planes.labels[at], core.components[at]
+        self.distortion_ = tears.distortion[at]
+        self.cuts_, self.n_cuts_ = core.rows[tears.pairs], tears.n_places
+        crossings = merged.tree.crossings
+        ends = core.places[crossings]
+        lengths = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
+        steps = merged.images[crossings[:, 0]] - merged.images[crossings[:, 1]]
+        self.tree_, self.hinges_ = merged.tree.edges, ends.mean(axis=1)
+        self.angles_ = np.rad2deg(merged.angles)
+        self.misfit_ = np.abs(np.linalg.norm(steps, axis=1) / lengths - 1.0)
+        self.bridges_ = core.rows[core.bridges.edges]
+        self.outliers_ = ~core.is_core
+
+    def _warn(self, merged: Merged, tears: Tears) -> None:
+        """Say what is wrong with the map."""
+        sizes = np.bincount(self.component_)
+        if len(sizes) > 1:
+            msg = (
+                f"The samples fall into {len(sizes)} components (the smallest of {sizes.min()}). "
+                f"Each is unfolded by itself; where they lie to each other rests on "
+                f"{len(self.bridges_)} straight line(s) across the gaps (see bridges_)."
+            )
+            warn_user(msg, DisconnectedGraphWarning)
+        if self.outliers_.any():
+            msg = (
+                f"{self.outliers_.sum()} sample(s) are in groups of less than "
+                f"{self.n_components + 2}, too few for a plane. They are placed by the plane of "
+                f"the nearest other sample (see outliers_). More n_neighbors join groups."
+            )
+            warn_user(msg, DisconnectedGraphWarning)
+        doubts = [
+            *doubts_about_planes(merged, self.piece_size_),
+            *doubts_about_tears(tears, self.cuts_),
+        ]
+        if doubts:
+            warn_user(" ".join(doubts), DoubtfulMapWarning)
