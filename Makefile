@@ -47,6 +47,8 @@ reproduce: setup
 	$(BIN)/python -m experiments.colored_mvu
 	$(BIN)/python -m experiments.ldlc
 	$(BIN)/python -m experiments.unfolding
+	$(BIN)/python -m experiments.piecewise
+	$(BIN)/python -m experiments.out_of_sample
 
 clean:
 	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
