@@ -16,6 +16,8 @@ SUITES = (
     "mvu",
     "ldlc",
     "eat",
+    "plml",
+    "out_of_sample",
     "mixed",
     "ipa_accuracy",
     "ipa_speed",
