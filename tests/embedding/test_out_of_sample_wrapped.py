@@ -83,3 +83,13 @@ def test_an_approximate_search_can_be_pickled():
     model = OutOfSample(PCA(2), search="hnsw").fit(X)
     again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
     np.testing.assert_array_equal(again.transform(X + 0.1), model.transform(X + 0.1))
+
+
+@pytest.mark.parametrize("wrong", [{"method": "x"}, {"scaling": "x"}, {"search": "x"}])
+def test_parameters_are_looked_at_before_the_embedder_takes_its_time(wrong):
+    class Slow:
+        def fit_transform(self, points):
+            pytest.fail("The embedder was asked in vain.")
+
+    with pytest.raises(InvalidInputError, match=next(iter(wrong))):
+        OutOfSample(Slow(), **wrong).fit(X)

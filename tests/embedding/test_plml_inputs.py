@@ -345,3 +345,29 @@ def test_samples_torn_apart_are_named():
     assert np.minimum(gaps, 100 - gaps).max() <= 2
     torn = np.abs(np.diff(plml.embedding_[plml.cuts_, 0], axis=1))
     assert torn.min() > 5.5
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_coordinates_whose_squares_vanish_make_no_distances(refine):
+    X = datasets.swiss_roll(300, width=10.0, random_state=0).X
+    X[:3] = [[0.0, 0.0, 0.0], [1e-200, 0.0, 0.0], [1e-310, 0.0, 0.0]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtfulMapWarning)
+        warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        plml = PLML(refine=refine, random_state=0).fit(X)
+    assert np.isfinite(plml.distortion_).all()
+    np.testing.assert_allclose(plml.embedding_[1:3], plml.embedding_[[0, 0]], atol=1e-12)
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, True, "two"])
+def test_numbers_of_threads_that_make_no_sense(n_jobs):
+    with pytest.raises(InvalidInputError, match="n_jobs"):
+        PLML(n_jobs=n_jobs).fit(datasets.swiss_roll(100, random_state=0).X)
+
+
+def test_a_clusterer_that_refuses_is_named():
+    X = datasets.swiss_roll(50, random_state=0).X
+    with pytest.raises(InvalidInputError, match="KMeans refused the 50 points"):
+        PLML(clustering=KMeans(500)).fit(X)
+    with pytest.raises(InvalidInputError, match="clustering is"):
+        PLML(clustering=KMeans).fit(X)

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from isofold._errors import InvalidInputError
 from isofold.extension import SampledRegion
-from isofold.extension._places import read_places
+from isofold.extension.places import read_places
 
 # Sums of ten distances, twice.
 SUM = 1e-12

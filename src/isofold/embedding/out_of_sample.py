@@ -40,10 +40,11 @@ from isofold.extension import (
     fit_kernel_ridge,
     fit_nystrom,
 )
-from isofold.extension._places import Places, read_places
 from isofold.extension.goose import SCALINGS, refuse_few_neighbors
+from isofold.extension.places import Places, read_places
 from isofold.neighbors import build_graph, mean_at_nodes
 from isofold.neighbors.lengths import scaled_edge_errors
+from isofold.neighbors.search import METHODS as SEARCHES
 
 __all__ = ["OutOfSample"]
 
@@ -212,9 +213,9 @@ class OutOfSample(BaseEmbedder):
     def _fit_to(self, X: Any, Y: Any, estimator: Any) -> None:
         """Take an embedding as it is."""
         X = self._validate(X, reset=True)
-        Y = check_points(Y, name="Y", min_samples=1)
-        check_same_rows(X.shape[0], len(Y))
-        self.embedding_ = self._checked("from_embedding", self._extend_to(X, Y, estimator), X)
+        k = self._check_parameters()
+        Y = self._extend_to(X, Y, estimator, k=k, name="Y")
+        self.embedding_ = self._checked("from_embedding", Y, X)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the estimator, and the map of new points to its embedding.
@@ -243,28 +244,31 @@ class OutOfSample(BaseEmbedder):
                 "for an embedding that is already there."
             )
             raise InvalidInputError(msg)
+        # Before the embedder takes its time.
+        k = self._check_parameters()
         if isinstance(self.estimator, FrozenEstimator):
             estimator = self.estimator.estimator
-            return self._extend_to(X, embedding_of(estimator), estimator)
+            return self._extend_to(X, embedding_of(estimator), estimator, k=k)
         estimator = fresh_estimator(self.estimator, read_seed(self.random_state))
-        return self._extend_to(X, fit_embedding(estimator, X, y), estimator)
+        return self._extend_to(X, fit_embedding(estimator, X, y), estimator, k=k)
 
-    def _extend_to(self, X: FloatArray, Y: FloatArray, estimator: Any) -> FloatArray:
+    def _extend_to(
+        self, X: FloatArray, Y: Any, estimator: Any, *, k: int | None, name: str = "the embedding"
+    ) -> FloatArray:
         """Fit the map of new points to an embedding, and say how true it is."""
         # A copy: whoever made the embedding may go on with it.
-        Y = np.array(check_points(Y, name="The embedding", min_samples=1))
-        check_same_rows(X.shape[0], len(Y), names=("X", "the embedding"))
+        Y = np.array(check_points(Y, name=name[0].upper() + name[1:], min_samples=1))
+        check_same_rows(X.shape[0], len(Y), names=("X", name))
         errors: dict[int, float] = {}
-        given = self._check_parameters()
         if self._precomputed:
-            k = self.n_neighbors
+            k = check_count(k, name="n_neighbors")
             extension: Extension = fit_from_distances(Y, n_neighbors=k)
             region, n_places = None, X.shape[0]
         else:
             places = read_places(X, Y, search=self.search, n_jobs=self.n_jobs)
-            if given is None:
+            if k is None:
                 errors = self._try_neighbors(places)
-            k = given or min(errors, key=errors.__getitem__)
+                k = min(errors, key=errors.__getitem__)
             extension = self._make_extension(X, places, k)
             region, n_places = SampledRegion.around(places, k), places.n_places
         graph = build_graph(
@@ -294,6 +298,7 @@ class OutOfSample(BaseEmbedder):
         if not callable(self.method):
             check_choice(self.method, METHODS, name="method")
         check_choice(self.scaling, SCALINGS, name="scaling")
+        check_choice(self.search, SEARCHES, name="search")
         if not isinstance(self.n_neighbors, str):
             return check_count(self.n_neighbors, name="n_neighbors")
         if self.n_neighbors != "auto" or self.method != "goose" or self._precomputed:

@@ -234,7 +234,7 @@ class PLML(BaseEmbedder):
         """Return the samples that make pieces."""
         core = find_core(
             X,
-            n_neighbors=check_count(self.n_neighbors, name="n_neighbors"),
+            n_neighbors=self.n_neighbors,
             least=q + 2,
             n_jobs=self.n_jobs,
         )

@@ -27,8 +27,8 @@ from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_points
 from isofold.extension._affine import THINNESS, place_weights, rounding_floors, weight_matrix
-from isofold.extension._places import Places, read_places
 from isofold.extension._shares import apply_weights, fading_shares, untorn
+from isofold.extension.places import Places, read_places
 
 __all__ = ["BarycentricMap", "fit_barycentric"]
 

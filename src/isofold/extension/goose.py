@@ -50,8 +50,8 @@ from isofold.extension._affine import (
     rounding_floors,
     solve_axes,
 )
-from isofold.extension._places import Places, read_places
 from isofold.extension._shares import fading_shares, untorn
+from isofold.extension.places import Places, read_places
 from isofold.neighbors.protocol import drop_own
 
 __all__ = ["SCALINGS", "GooseMap", "fit_goose"]

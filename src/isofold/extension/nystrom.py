@@ -31,7 +31,7 @@ from isofold._errors import InvalidInputError
 from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_n_neighbors, check_points, check_width
-from isofold.extension._places import Places, read_places
+from isofold.extension.places import Places, read_places
 from isofold.linalg import KernelCentering
 from isofold.linalg.kernels import KernelFunction
 from isofold.neighbors import all_pairs_geodesics, build_graph, connected_components

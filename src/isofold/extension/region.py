@@ -8,7 +8,7 @@ import numpy as np
 
 from isofold._typing import BoolArray, FloatArray
 from isofold._validation import check_share
-from isofold.extension._places import TIE, Places
+from isofold.extension.places import TIE, Places
 from isofold.neighbors.protocol import drop_own
 
 __all__ = ["SampledRegion"]
