@@ -17,8 +17,10 @@ if _TYPE_CHECKING:
         DisjointMVU,
         FastMVU,
         LandmarkMVU,
+        LocalMDS,
         OutOfSample,
         TesseraMap,
+        Unfold,
     )
 
 __version__ = "0.1.0"
@@ -35,10 +37,12 @@ __all__ = [
     "FastMVU",
     "GeodesicKMedoids",
     "LandmarkMVU",
+    "LocalMDS",
     "LocalSubspaceClassifier",
     "OutOfSample",
     "StitchTerms",
     "TesseraMap",
+    "Unfold",
     "datasets",
     "extension",
     "linalg",
@@ -61,10 +65,12 @@ _HOMES = {
     "FastMVU": "embedding",
     "GeodesicKMedoids": "clustering",
     "LandmarkMVU": "embedding",
+    "LocalMDS": "embedding",
     "LocalSubspaceClassifier": "clustering",
     "OutOfSample": "embedding",
     "StitchTerms": "alignment",
     "TesseraMap": "embedding",
+    "Unfold": "embedding",
 }
 
 

@@ -1,0 +1,139 @@
+"""A decision between methods: the evidence, the alternatives, and words for a human."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from isofold.embedding._candidates import Candidate
+from isofold.embedding._trials import Trial
+from isofold.survey import Survey
+
+__all__ = ["Decision", "MapQuality", "explain"]
+
+NAMES = {
+    "ipa": "isometric patch alignment (IPA)",
+    "local_mds": "local multidimensional scaling (LocalMDS)",
+    "pca": "projection on principal axes",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class MapQuality:
+    """How true the map is, measured on a sample of the data.
+
+    Attributes
+    ----------
+    trustworthiness, continuity : float
+        As in `isofold.quality`; NaN where only some distances are known or points are too few.
+    length_error : float
+        Median relative error of the distances between neighbors.
+    """
+
+    trustworthiness: float
+    continuity: float
+    length_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Which method was used, and why.
+
+    Attributes
+    ----------
+    method : str
+        "ipa", "local_mds" or "pca".
+    n_components : int
+        Dimension of the map.
+    candidates : tuple of Candidate
+        All methods that were considered, with their scores.
+    evidence : dict
+        The figures that decided, by name.
+    quality : MapQuality
+        How true the map is.
+    reasons : tuple of str
+        What was seen, done and lost, in sentences.
+    """
+
+    method: str
+    n_components: int
+    candidates: tuple[Candidate, ...]
+    evidence: dict[str, float]
+    quality: MapQuality
+    reasons: tuple[str, ...]
+
+    def summary(self) -> str:
+        """Return all sentences as one text."""
+        return " ".join(self.reasons)
+
+    def __str__(self) -> str:
+        rows = [f"{'method':<10} {'score':>7} {'kept':>7} {'length error':>13} {'seconds':>8}"]
+        for c in self.candidates:
+            mark = "  <- used" if c.method == self.method else f"  {c.note}".rstrip()
+            rows.append(
+                f"{c.method:<10} {c.score:>7.3f} {c.kept:>7.3f} {c.length_error:>13.3f} "
+                f"{c.seconds:>8.2f}{mark}"
+            )
+        return "\n".join([*self.reasons, *rows])
+
+
+def explain(survey: Survey, trial: Trial, quality: MapQuality, alternative: str) -> tuple[str, ...]:
+    """Return the sentences of a decision.
+
+    Parameters
+    ----------
+    survey : Survey
+        What the data look like.
+    trial : Trial
+        The method that was used.
+    quality : MapQuality
+        How true the map is.
+    alternative : str
+        What another dimension would give, or empty.
+
+    Returns
+    -------
+    tuple of str
+        Sentences, none of them empty.
+    """
+    r, n_fitted = trial.choice.n_components, len(trial.rows)
+    used = f"The map of {r} dimension(s) was made by {NAMES[trial.method]}."
+    partly = ""
+    if n_fitted < survey.n_samples:
+        partly = f"It was fitted to {n_fitted:,} samples, as time was short; the rest were placed."
+    told = (trial.choice.reason, _reason(trial, survey), used, partly, _lost(quality), alternative)
+    return tuple(sentence for sentence in (*survey.sentences(), *told) if sentence)
+
+
+def _reason(trial: Trial, survey: Survey) -> str:
+    """Return the sentence that tells why a method was used."""
+    r, judgement = trial.choice.n_components, trial.judgement
+    if trial.is_exact:
+        return f"The data lie in {r} dimension(s): there is nothing to unfold."
+    if trial.method == "ipa" and judgement is not None and judgement.is_sheet:
+        best = "is certified as the best" if judgement.certified else "is not certified"
+        return (
+            f"Patches of the data fit together to {judgement.match:.1%}: they are a sheet of "
+            f"{r} dimension(s), which could be unfolded; the stitching {best}, and the estimated "
+            f"error of the coordinates is {judgement.estimated_error:.1%}."
+        )
+    misfit = ""
+    if judgement is not None:
+        misfit = f"Patches of the data disagree by {judgement.match:.0%} where they overlap. "
+    if survey.suggested_dimension > r:
+        return (
+            f"{misfit}Data of about {survey.suggested_dimension} dimensions cannot keep all "
+            f"distances in {r}; local distances were favored."
+        )
+    return f"{misfit}The data are no sheet that lies flat; local distances were favored."
+
+
+def _lost(quality: MapQuality) -> str:
+    parts = []
+    if np.isfinite(quality.trustworthiness):
+        parts.append(f"trustworthiness {quality.trustworthiness:.3f}")
+    if np.isfinite(quality.continuity):
+        parts.append(f"continuity {quality.continuity:.3f}")
+    parts.append(f"distances between neighbors are wrong by {quality.length_error:.1%} (median)")
+    return f"What was lost: {', '.join(parts)}."

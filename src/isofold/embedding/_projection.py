@@ -1,0 +1,33 @@
+"""Projection on principal axes, as a candidate beside the methods that unfold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isofold._base import BaseEmbedder
+from isofold._typing import FloatArray
+from isofold.linalg import principal_coordinates
+
+__all__ = ["Projection"]
+
+
+class Projection(BaseEmbedder):
+    """Projection on the principal axes; zeros beyond the dimension of the data.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension of the map, at most the number of features.
+    """
+
+    def __init__(self, *, n_components: int = 2) -> None:
+        self.n_components = n_components
+
+    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+        principal = principal_coordinates(X, self.n_components)
+        self.axes_, self.mean_ = principal.axes, principal.mean
+        return self._transform(X)
+
+    def _transform(self, X: FloatArray) -> FloatArray:
+        # Not by a matrix product, whose last digits depend on how many rows there are.
+        return np.einsum("ij,jk->ik", X - self.mean_, self.axes_)

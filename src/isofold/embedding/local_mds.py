@@ -1,0 +1,250 @@
+"""Local multidimensional scaling: a map for data that have more dimensions than it.
+
+    minimize  Σ_ij w_ij (|y_i - y_j| - d_ij)²,   w = (1 - a) ρ [d_ij ≤ R] + a [|y_i - y_j| < R]
+
+with the distances d along a neighbor graph and a radius R that shrinks from all pairs to near
+ones. Where data cannot be unfolded, distances must be given up; this method gives up far ones and
+keeps near ones, and pushes apart what is near on the map only. It starts from classical scaling of
+d (Isomap), and no step depends on chance; see `isofold.alignment.local_stress`.
+
+Beyond some thousand points the distances of all pairs do not fit. Then a sample is mapped in this
+way. The others are placed by their neighbors in it, and drawn to their final places by all points
+of the sample, which stay where they are; their distances along the graph are those over their
+nearest points of the sample. Rows are worked off in blocks, and no matrix has n² entries.
+
+References
+----------
+Lee, J. A., Lendasse, A., & Verleysen, M. (2004). Nonlinear projection with curvilinear distances:
+Isomap versus curvilinear distance analysis. Neurocomputing 57.
+Venna, J., & Kaski, S. (2006). Local multidimensional scaling. Neural Networks 19.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.random import sample_without_replacement
+
+from isofold._base import BaseEmbedder
+from isofold._memory import block_rows
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_choice, check_count, check_share
+from isofold.alignment.local_stress import LocalRules, draw_all, draw_others, reach_of
+from isofold.embedding._local_samples import LocalSamples
+from isofold.embedding._unfolder import check_lengths, make_extension, read_seed, warn_of_bridges
+from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
+from isofold.neighbors import (
+    LengthErrors,
+    edge_errors,
+    mean_at_nodes,
+)
+from isofold.neighbors.search import METRICS
+
+__all__ = ["LocalMDS"]
+
+MOST_PAIRED = 5000
+"""Points up to which all pairs draw each other: 100 MB of distances, some ten seconds."""
+
+JITTER = 1e-6
+"""Noise at the start where points coincide there, in units of the largest distance: such points
+could not part."""
+
+NEAREST_CORE = 5
+"""Points of the sample over which the ways of all others lead."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Points that have drawn each other to their places.
+
+    Attributes
+    ----------
+    unit : float
+        The largest distance; all others are in units of it.
+    distances : ndarray of float32 of shape (n, n)
+        The distances that were wanted.
+    reach : ndarray of shape (n,)
+        Distance of every point's own neighbors.
+    places : ndarray of shape (n, r)
+        The places.
+    """
+
+    unit: float
+    distances: FloatArray
+    reach: FloatArray
+    places: FloatArray
+
+
+class LocalMDS(BaseEmbedder):
+    """Local multidimensional scaling: near distances kept, far ones given up where they must be.
+
+    For data whose dimension exceeds that of the map. Of true sheets `IPA` gives truer maps;
+    `Unfold` decides between the two.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension of the map.
+    n_neighbors : int, default=10
+        Neighbors in the graph along which distances are measured.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds: points, or distances (a sparse matrix of known ones, too).
+    balance : float, default=0.12
+        Weight of keeping strangers apart on the map, against keeping neighbors together, from 0
+        to 1. More of it makes neighborhoods on the map more trustworthy, and lengths less true.
+    radius : float, default=0.01
+        Share of all pairs that still count as near at the end.
+    n_epochs : int, default=120
+        Sweeps over all pairs, while the radius shrinks.
+    random_state : int, RandomState or None, default=None
+        Seed of the sample of large data, and of what parts coincident points at the start.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The map, in principal axes.
+    distortion_ : ndarray of shape (n_samples,)
+        Mean relative length error of the graph edges at every sample.
+    length_errors_ : LengthErrors
+        Summary of the relative errors of all edges.
+    graph_ : NeighborGraph
+        The neighbor graph of all samples.
+    bridges_ : ndarray of int of shape (n_bridges, 2)
+        Pairs of samples that were joined because the graph fell into pieces.
+    rows_ : ndarray of int
+        The samples between which all pairs were at work; the others came after them.
+    extension_ : GooseMap or DistanceMap
+        The map behind `transform`.
+
+    See Also
+    --------
+    isofold.IPA : Keeps all distances where the data are a sheet of the map's dimension.
+    isofold.quality.scorecard : Measures the map.
+
+    Notes
+    -----
+    Nothing but the sample of large data is left to chance: for up to 5,000 distinct samples maps
+    from different seeds are the same, unless classical scaling puts several samples at one place.
+    `transform` maps each row by its neighbors and returns `embedding_` on the training samples.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from isofold import LocalMDS
+    >>> from isofold.quality import trustworthiness
+    >>> X = load_digits().data[:300]
+    >>> Y = LocalMDS(random_state=0).fit_transform(X)
+    >>> bool(trustworthiness(X, Y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 2,
+        n_neighbors: int = 10,
+        metric: str = "euclidean",
+        balance: float = 0.12,
+        radius: float = 0.01,
+        n_epochs: int = 120,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.balance = balance
+        self.radius = radius
+        self.n_epochs = n_epochs
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+        r = check_count(self.n_components, name="n_components")
+        k = check_count(self.n_neighbors, name="n_neighbors")
+        check_choice(self.metric, METRICS, name="metric")
+        rules = LocalRules(
+            balance=check_share(self.balance, name="balance"),
+            radius=check_share(self.radius, name="radius"),
+            n_epochs=check_count(self.n_epochs, name="n_epochs"),
+        )
+        rng = read_seed(self.random_state)
+        samples = LocalSamples(X, self.metric, k, self.n_jobs)
+        graph = samples.graph
+        check_lengths(graph)
+        if graph.n_nodes <= MOST_PAIRED:
+            chosen = np.arange(graph.n_nodes)
+            layout = self._lay_out(samples.ways, r, rules, rng)
+            places = layout.unit * layout.places
+        else:
+            drawn = sample_without_replacement(graph.n_nodes, MOST_PAIRED, random_state=rng)
+            chosen = np.sort(drawn).astype(np.intp)
+            places = self._place_all(samples, chosen, r, rules, rng)
+        places = principal_coordinates(places, r).coordinates
+        errors = edge_errors(places, graph)
+        embedding = places[graph.node_of_sample]
+        extension = make_extension(self, X, embedding)
+        # All at once and last: a refused fit leaves an earlier one as it was.
+        self.graph_, self.extension_ = graph, extension
+        self.rows_ = graph.sample_of_node[chosen]
+        self.bridges_ = graph.sample_of_node[graph.bridges]
+        self.length_errors_ = LengthErrors.of(errors)
+        self.distortion_ = mean_at_nodes(errors, graph)[graph.node_of_sample]
+        warn_of_bridges(graph)
+        return embedding
+
+    def _transform(self, X: FloatArray) -> FloatArray:
+        return self.extension_.extend(X)
+
+    def _lay_out(
+        self, ways: FloatArray, r: int, rules: LocalRules, rng: np.random.RandomState
+    ) -> Layout:
+        """Return the places of points with given distances, from classical scaling on."""
+        n, unit = len(ways), float(ways.max()) or 1.0
+        # Shortest paths are symmetric up to rounding only.
+        wanted = np.ascontiguousarray(np.minimum(ways, ways.T) / unit, dtype=np.float32)
+        gram = gram_from_distances(wanted.astype(np.float64) ** 2)
+        scaled = coordinates_from_gram(gram, min(r, n)).coordinates
+        start = np.pad(scaled, ((0, 0), (0, r - scaled.shape[1])))
+        if len(np.unique(start, axis=0)) < n:
+            start += JITTER * rng.standard_normal(start.shape)
+        reach = reach_of(wanted, self.n_neighbors)
+        places = draw_all(wanted, start, reach, rules, n_jobs=self.n_jobs)
+        return Layout(unit, wanted, reach, places)
+
+    def _place_all(
+        self,
+        samples: LocalSamples,
+        chosen: IntArray,
+        r: int,
+        rules: LocalRules,
+        rng: np.random.RandomState,
+    ) -> FloatArray:
+        """Return the places of all nodes: a sample first, then all others among it."""
+        core = samples.core(chosen)
+        layout = self._lay_out(core.ways, r, rules, rng)
+        radius = float(rules.radii(layout.distances)[-1])
+        extension = make_extension(self, core.X, layout.places * layout.unit)
+        places = np.empty((samples.graph.n_nodes, r))
+        places[chosen] = layout.places
+        others = np.setdiff1d(np.arange(len(places)), chosen)
+        step = block_rows(3 * 4 * NEAREST_CORE * len(chosen), len(others))
+        for start in range(0, len(others), step):
+            nodes = others[start : start + step]
+            rows = core.rows_of(nodes)
+            ways, reach = core.ways_of(rows, NEAREST_CORE)
+            places[nodes] = draw_others(
+                (ways / layout.unit).astype(np.float32),
+                extension.extend(rows) / layout.unit,
+                reach / layout.unit,
+                layout.places,
+                layout.reach,
+                rules,
+                radius=radius,
+                n_jobs=self.n_jobs,
+            )
+        return layout.unit * places

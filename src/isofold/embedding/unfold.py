@@ -1,0 +1,248 @@
+"""Unfold: looks at the data, decides between methods, and says what was lost.
+
+1. Survey the data: pieces, copies, outliers, intrinsic dimension, noise, shapes.
+2. Rehearse the candidates on a sample, judged by samples that they did not see.
+3. Stitch all data (IPA). If patches fit together, they are a sheet, and this is its map.
+4. Else take the candidate that did best in the rehearsal; on data of more dimensions than the map
+   this is local multidimensional scaling as a rule.
+5. Measure the map and explain the decision.
+
+No step knows a true answer. Where time is short, a part of the data is fitted and the rest placed
+by the map.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from isofold._base import BaseEmbedder
+from isofold._errors import DoubtfulMapWarning, InvalidInputError, warn_user
+from isofold._typing import FloatArray
+from isofold._validation import check_choice, check_count, check_flag, check_positive, check_share
+from isofold.embedding._decision import Decision, MapQuality, explain
+from isofold.embedding._trials import Clock, Trial, Trials
+from isofold.embedding._unfolder import read_seed
+from isofold.extension import fit_from_distances
+from isofold.linalg import coordinates_from_gram, gram_from_distances
+from isofold.neighbors.search import METRICS
+from isofold.quality import continuity, local_isometry, trustworthiness
+from isofold.survey import survey_samples
+
+__all__ = ["Unfold"]
+
+logger = logging.getLogger("isofold")
+
+MOST_EMBEDDED = 5000
+"""Samples up to which distances are turned into points, if they are those of points at all."""
+
+LARGEST_NEGATIVE = 1e-6
+"""Share of negative eigenvalues up to which distances are those of points."""
+
+MEASURED, MEASURED_NEIGHBORS = 1000, 12
+"""Samples at which the finished map is measured, and neighbors of each."""
+
+
+class Unfold(BaseEmbedder):
+    """Unfolds data by the method that suits them, and says what it did and what was lost.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=2
+        Dimension of the map; "auto" takes the smallest that keeps distances to `tolerance`.
+    n_neighbors : int or "auto", default="auto"
+        Neighbors in the graphs of all methods; "auto" leaves it to each of them.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds: points, or distances (a sparse matrix of known ones, too).
+    tolerance : float, default=0.1
+        Relative error of distances between neighbors up to which they count as kept.
+    max_seconds : float, default=300.0
+        Time that the fit may take, about. Where it is short, a part of the data is fitted and the
+        rest placed by the map.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether the decision is logged at level INFO, else DEBUG, to the logger "isofold".
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The map.
+    decision_ : Decision
+        The method used, the alternatives with their scores, the evidence, how true the map is,
+        and sentences for a human. ``print(unfold.decision_)`` shows all.
+    survey_ : Survey
+        What the data look like.
+    estimator_ : embedder
+        The method that was used, fitted.
+    rows_ : ndarray of int
+        The samples it was fitted to: all, unless time was short.
+    distortion_ : ndarray of shape (n_samples,)
+        Mean relative error of the distances of every sample to its neighbors.
+    n_components_ : int
+        Dimension of the map.
+
+    See Also
+    --------
+    isofold.IPA : Used where the data are a sheet of the map's dimension.
+    isofold.LocalMDS : Used where they have more dimensions than the map.
+
+    Notes
+    -----
+    Same seed, same map, unless `max_seconds` had to be enforced. `transform` is that of the
+    method used, row by row. A `DoubtfulMapWarning` tells when distances are not kept to
+    `tolerance`.
+
+    Examples
+    --------
+    >>> from isofold import Unfold
+    >>> from isofold.datasets import swiss_roll
+    >>> from isofold.quality import procrustes_error
+    >>> roll = swiss_roll(800, width=21.0, uniform=True, random_state=0)
+    >>> unfold = Unfold(random_state=0)
+    >>> Y = unfold.fit_transform(roll.X)
+    >>> unfold.decision_.method
+    'ipa'
+    >>> bool(procrustes_error(Y, roll.truth) < 0.01)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: Any = 2,
+        n_neighbors: Any = "auto",
+        metric: str = "euclidean",
+        tolerance: float = 0.1,
+        max_seconds: float = 300.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.tolerance = tolerance
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+        rng, clock = self._check(X)
+        survey = survey_samples(X, metric=self.metric, random_state=rng, n_jobs=self.n_jobs)
+        points = X if self.metric == "euclidean" else points_of(X)
+        trials = Trials(
+            X if points is None else points,
+            is_distances=points is None,
+            survey=survey,
+            rng=rng,
+            clock=clock,
+            shared=self._shared(rng),
+        )
+        if isinstance(self.n_components, str):
+            choice = trials.smallest_dimension(self.tolerance)
+        else:
+            choice = trials.given_dimension(self.n_components)
+        trial = trials.decide(choice)
+        quality = measure(X, trial, metric=self.metric, rng=rng, n_jobs=self.n_jobs)
+        decision = Decision(
+            method=trial.method,
+            n_components=choice.n_components,
+            candidates=trial.candidates,
+            evidence=trial.evidence(survey),
+            quality=quality,
+            reasons=explain(survey, trial, quality, trials.alternative(trial)),
+        )
+        # All at once and last: a refused fit leaves an earlier one as it was.
+        self.survey_, self.decision_, self.estimator_ = survey, decision, trial.embedder
+        self.n_components_, self.rows_ = choice.n_components, trial.rows
+        self.distortion_ = trials.distortion(trial)
+        self.extension_ = None
+        if points is not None and self.metric == "precomputed":
+            self.extension_ = fit_from_distances(trial.embedding)
+        logger.log(logging.INFO if self.verbose else logging.DEBUG, "%s", decision)
+        if quality.length_error > self.tolerance:
+            warn_user(f"{decision.summary()} See decision_.", DoubtfulMapWarning)
+        return trial.embedding
+
+    def _transform(self, X: FloatArray) -> FloatArray:
+        if self.extension_ is not None:
+            return self.extension_.extend(X)
+        if self.metric == "precomputed":
+            X = X[:, self.rows_]
+        return self.estimator_.transform(X)
+
+    def _check(self, X: FloatArray) -> tuple[np.random.RandomState, Clock]:
+        """Check all parameters, and start the clock."""
+        clock = Clock.started(check_positive(self.max_seconds, name="max_seconds"))
+        check_choice(self.metric, METRICS, name="metric")
+        check_share(self.tolerance, name="tolerance")
+        check_flag(self.verbose, name="verbose")
+        for name in ("n_components", "n_neighbors"):
+            value = getattr(self, name)
+            if isinstance(value, str) and value != "auto":
+                msg = f"{name}={value!r} must be a whole number or 'auto'."
+                raise InvalidInputError(msg)
+            if not isinstance(value, str):
+                check_count(value, name=name)
+        most = X.shape[1] if self.metric == "euclidean" else X.shape[0]
+        if not isinstance(self.n_components, str) and self.n_components > most:
+            what = "feature(s)" if self.metric == "euclidean" else "sample(s)"
+            msg = (
+                f"n_components={self.n_components}, but X has {most} {what}: there is nothing to "
+                f"unfold into more dimensions than that. Pass at most n_components={most}."
+            )
+            raise InvalidInputError(msg)
+        return read_seed(self.random_state), clock
+
+    def _shared(self, rng: np.random.RandomState) -> dict[str, Any]:
+        """Return the parameters of all candidates."""
+        shared = {"random_state": int(rng.randint(2**31 - 1)), "n_jobs": self.n_jobs}
+        if not isinstance(self.n_neighbors, str):
+            shared["n_neighbors"] = self.n_neighbors
+        return shared
+
+
+def points_of(distances: Any) -> FloatArray | None:
+    """Return points with given distances, or None if there are none, or too many to look."""
+    if sp.issparse(distances) or len(distances) > MOST_EMBEDDED:
+        return None
+    unit = float(distances.max()) or 1.0
+    squares = (distances.astype(np.float64) / unit) ** 2
+    factor = coordinates_from_gram(gram_from_distances((squares + squares.T) / 2.0))
+    if factor.negative is None or factor.negative > LARGEST_NEGATIVE:
+        return None
+    points = factor.coordinates if factor.coordinates.shape[1] else np.zeros((len(distances), 1))
+    return np.asarray(unit * points)
+
+
+def measure(
+    X: Any, trial: Trial, *, metric: str, rng: np.random.RandomState, n_jobs: int | None
+) -> MapQuality:
+    """Return how true a map is, measured at some of its samples."""
+    n = X.shape[0]
+    k = min(MEASURED_NEIGHBORS, (n - 1) // 2)
+    if sp.issparse(X):
+        return MapQuality(np.nan, np.nan, float(trial.embedder.length_errors_.median))
+    if k < 1:
+        return MapQuality(np.nan, np.nan, 0.0)
+    how: dict[str, Any] = {
+        "n_neighbors": k,
+        "metric": metric,
+        "n_samples": MEASURED if n > MEASURED else None,
+        "random_state": int(rng.randint(2**31 - 1)),
+        "n_jobs": n_jobs,
+    }
+    Y = trial.embedding
+    is_ranked = 3 * k < 2 * n - 1
+    return MapQuality(
+        float(trustworthiness(X, Y, **how)) if is_ranked else np.nan,
+        float(continuity(X, Y, **how)) if is_ranked else np.nan,
+        float(local_isometry(X, Y, **how).median),
+    )

@@ -1,0 +1,278 @@
+"""What data look like before any map is made: counts, pieces, dimension, noise, sampling, shapes.
+
+Large data are looked at through a sample. Dimension is estimated twice: by the growth of neighbor
+distances (Levina and Bickel), which counts noise as dimension, and by a gap in the spectrum of
+neighborhoods, which looks past noise but needs to see all directions. Neither is a judge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+
+from isofold._typing import FloatArray, IntArray
+from isofold.alignment.diagnosis import Flag
+from isofold.neighbors import (
+    NeighborGraph,
+    build_search,
+    choose_graph,
+    connected_components,
+    dimension_of_lengths,
+    find_strays,
+    levina_bickel_dimension,
+)
+from isofold.neighbors.dimension import local_singular_values
+from isofold.survey.shapes import recognize_shapes
+
+__all__ = ["Survey", "SurveyedPart", "survey_samples"]
+
+MOST_SAMPLES = 5000
+"""Samples that are looked at; of more, as many are drawn."""
+
+NEIGHBORS = 12
+"""Neighbors in the graph, of which only mutual ones are joined."""
+
+GAP_NEIGHBORS, LEAST_GAP, SMALLEST_GAP_DIMENSION = 30, 1.5, 2
+"""Size of the neighborhoods whose spectrum is looked at, the ratio of successive standard
+deviations that counts as a gap, and the least dimension at which one is believed."""
+
+SPECTRUM_SAMPLE = 500
+"""Neighborhoods whose spectrum is looked at."""
+
+LEAST_FOR_SHAPES = 30
+"""Fewer points have no shape."""
+
+FEWEST = 4
+"""Distinct points from which on a dimension can be estimated."""
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyedPart:
+    """One connected piece of the data.
+
+    Attributes
+    ----------
+    n_samples : int
+        Samples in it, of those that were looked at.
+    dimension : float
+        Levina-Bickel estimate; NaN if there are too few samples.
+    gap_dimension : int or None
+        Directions before a clear gap in the spectrum of its neighborhoods, if there is one.
+    noise : float
+        Standard deviation of one direction beyond the gap over that of one before it; NaN without
+        a gap.
+    """
+
+    n_samples: int
+    dimension: float
+    gap_dimension: int | None
+    noise: float
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What data look like.
+
+    Attributes
+    ----------
+    n_samples : int
+        Number of samples.
+    n_features : int or None
+        Number of features; None if distances were given.
+    n_looked_at : int
+        Samples on which all figures below rest.
+    n_copies : int
+        Samples at the place of another.
+    n_outliers : int
+        Samples that hang on the rest by edges far too long for the place.
+    rank : int or None
+        Directions in which the samples differ at all; None if distances were given.
+    dimension : float
+        Levina-Bickel estimate of the intrinsic dimension, NaN if there are too few samples.
+    parts : tuple of SurveyedPart
+        The connected pieces, the largest first.
+    sampling : float
+        95 % over 5 % quantile of the distance to the nearest neighbors: how uneven the density is.
+    flags : tuple of Flag
+        Shapes that no flat map can keep, see `recognize_shapes`.
+    """
+
+    n_samples: int
+    n_features: int | None
+    n_looked_at: int
+    n_copies: int
+    n_outliers: int
+    rank: int | None
+    dimension: float
+    parts: tuple[SurveyedPart, ...]
+    sampling: float
+    flags: tuple[Flag, ...]
+
+    @property
+    def raised(self) -> tuple[Flag, ...]:
+        """The shapes that were recognized."""
+        return tuple(flag for flag in self.flags if flag.is_raised)
+
+    @property
+    def suggested_dimension(self) -> int:
+        """The whole number nearest to the estimate, at least 1."""
+        return max(1, round(self.dimension)) if np.isfinite(self.dimension) else 1
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return what was seen, in plain words."""
+        seen = [f"The data have {self.n_samples:,} samples{self._features()}."]
+        if self.n_looked_at < self.n_samples:
+            seen.append(f"{self.n_looked_at:,} of them, drawn at random, were looked at.")
+        if self.n_copies:
+            seen.append(f"{self.n_copies:,} are copies of others.")
+        if self.n_outliers:
+            seen.append(f"{self.n_outliers:,} lie far off the others.")
+        if len(self.parts) > 1:
+            sizes = ", ".join(str(part.n_samples) for part in self.parts[:5])
+            more = ", …" if len(self.parts) > 5 else ""
+            seen.append(
+                f"They fall into {len(self.parts)} pieces of {sizes}{more} samples, if only "
+                f"mutual neighbors are joined."
+            )
+        if np.isfinite(self.dimension):
+            seen.append(f"They look about {self.dimension:.1f}-dimensional.")
+        gap = self.parts[0].gap_dimension if self.parts else None
+        if gap is not None and gap < self.suggested_dimension:
+            seen.append(f"Beyond {gap} dimensions there is much less, which may be noise.")
+        return (*seen, *(f"{flag.message} {flag.advice}".strip() for flag in self.raised))
+
+    def _features(self) -> str:
+        if self.n_features is None:
+            return ", given by their distances"
+        of_rank = "" if self.rank == self.n_features else f" (of rank {self.rank})"
+        return f" with {self.n_features:,} features{of_rank}"
+
+
+def survey_samples(
+    X: Any,
+    *,
+    metric: str = "euclidean",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Survey:
+    """Look at data before any map is made.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features) or (n_samples, n_samples)
+        The points, or their distances (dense or sparse) if `metric` is "precomputed".
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds.
+    random_state : int, RandomState or None, default=None
+        Draws samples.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Returns
+    -------
+    Survey
+        What was seen.
+
+    Examples
+    --------
+    >>> from isofold.datasets import swiss_roll
+    >>> from isofold.survey import survey_samples
+    >>> survey_samples(swiss_roll(800, random_state=0).X, random_state=0).suggested_dimension
+    2
+    """
+    rng = check_random_state(random_state)
+    n = X.shape[0]
+    given, is_points = X, metric == "euclidean"
+    if n > MOST_SAMPLES and not sp.issparse(X):
+        rows = np.sort(rng.choice(n, MOST_SAMPLES, replace=False))
+        X = X[rows] if is_points else X[np.ix_(rows, rows)]
+    graph = choose_graph(X, "mutual", n_neighbors=NEIGHBORS, metric=metric, n_jobs=n_jobs)
+    points = X[graph.sample_of_node].astype(np.float64) if is_points else None
+    per_node = _dimensions(X, graph, metric, n_jobs)
+    components = connected_components(graph).members() if graph.n_nodes > 1 else [np.arange(1)]
+    samples = np.bincount(graph.node_of_sample, minlength=graph.n_nodes)
+    parts = tuple(
+        _part(nodes, int(samples[nodes].sum()), per_node, points)
+        for nodes in sorted(components, key=len, reverse=True)
+    )
+    has_shape = graph.n_nodes >= LEAST_FOR_SHAPES
+    return Survey(
+        n_samples=n,
+        n_features=given.shape[1] if is_points else None,
+        n_looked_at=X.shape[0],
+        n_copies=X.shape[0] - graph.n_nodes,
+        n_outliers=int(samples[find_strays(graph, least=2)].sum()) if graph.n_edges else 0,
+        rank=None if points is None else int(np.linalg.matrix_rank(points - points.mean(axis=0))),
+        dimension=_common(per_node, np.arange(graph.n_nodes)),
+        parts=parts,
+        sampling=_unevenness(graph),
+        flags=recognize_shapes(points, graph, random_state=rng) if has_shape else (),
+    )
+
+
+def _dimensions(X: Any, graph: NeighborGraph, metric: str, n_jobs: int | None) -> FloatArray:
+    """Return the Levina-Bickel estimate at every node; NaN if there are too few nodes."""
+    if graph.n_nodes < FEWEST:
+        return np.full(graph.n_nodes, np.nan)
+    if sp.issparse(X):
+        return np.full(graph.n_nodes, float(dimension_of_lengths(graph)))
+    estimate = levina_bickel_dimension(X, metric=metric, n_jobs=n_jobs)
+    return estimate.per_point[graph.sample_of_node]
+
+
+def _common(per_node: FloatArray, nodes: IntArray) -> float:
+    """Return the dimension of some nodes: inverse estimates are averaged."""
+    if not np.isfinite(per_node[nodes]).all():
+        return float("nan")
+    return float(1.0 / np.mean(1.0 / np.maximum(per_node[nodes], np.finfo(np.float64).tiny)))
+
+
+def _part(
+    nodes: IntArray, n_samples: int, per_node: FloatArray, points: FloatArray | None
+) -> SurveyedPart:
+    dimension = _common(per_node, nodes)
+    if points is None or len(nodes) <= GAP_NEIGHBORS:
+        return SurveyedPart(n_samples, dimension, None, float("nan"))
+    places = points[nodes]
+    some = nodes_between(len(nodes), SPECTRUM_SAMPLE)
+    near = build_search(places).query(places[some], GAP_NEIGHBORS).indices
+    values = np.concatenate(list(local_singular_values(places, near)))
+    # Every neighborhood counts the same, whatever its size.
+    values /= np.maximum(np.linalg.norm(values, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    spectrum = np.sqrt((values**2).mean(axis=0))
+    gap = _gap(spectrum)
+    if gap is None:
+        return SurveyedPart(n_samples, dimension, None, float("nan"))
+    before, beyond = spectrum[:gap], spectrum[gap : min(len(spectrum), places.shape[1])]
+    noise = float(np.sqrt((beyond**2).mean() / (before**2).mean()))
+    return SurveyedPart(n_samples, dimension, gap, noise)
+
+
+def _gap(spectrum: FloatArray) -> int | None:
+    """Return the number of directions before the widest gap, if it is one."""
+    tiny = np.finfo(np.float64).eps * float(spectrum[0])
+    # The last directions of a neighborhood are small because its points are few.
+    seen = spectrum[: max(2, min(len(spectrum), GAP_NEIGHBORS // 2))]
+    ratios = seen[:-1] / np.maximum(seen[1:], tiny)
+    widest = int(ratios.argmax())
+    is_gap = ratios[widest] >= LEAST_GAP and widest + 1 >= SMALLEST_GAP_DIMENSION
+    return widest + 1 if is_gap else None
+
+
+def nodes_between(n: int, count: int) -> IntArray:
+    """Return numbers of up to `count` nodes, evenly spread."""
+    return np.linspace(0, n - 1, min(n, count)).astype(np.intp)
+
+
+def _unevenness(graph: NeighborGraph) -> float:
+    if not graph.n_edges:
+        return 1.0
+    nearest = np.full(graph.n_nodes, np.inf)
+    np.minimum.at(nearest, graph.edges.ravel(), np.repeat(graph.lengths, 2).astype(np.float64))
+    nearest = nearest[np.isfinite(nearest)]
+    low, high = np.quantile(nearest, [0.05, 0.95])
+    return float(high / low) if low > 0.0 else float("inf")

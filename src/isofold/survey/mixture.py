@@ -1,0 +1,129 @@
+"""Mixed dimensions: one part of the data has more directions than another.
+
+All neighborhoods have the same radius, so that noise counts alike where points are dense and where
+they are sparse. Nodes are split by how many directions the neighborhoods around them have, in two
+groups (Otsu 1979). A sheet's edge and its middle form such groups as well, so that the groups are
+then judged by another figure, which edges do not change: how fast the number of nodes grows with
+the radius (Levina and Bickel 2004).
+
+References
+----------
+Otsu, N. (1979). A threshold selection method from gray-level histograms. IEEE Transactions on
+Systems, Man, and Cybernetics 9(1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold.neighbors import balls_around
+from isofold.survey.sketch import Part
+
+__all__ = ["Mixture", "find_mixture"]
+
+N_SEEDS, LEAST_BALL, MOST_BALL = 400, 14, 150
+"""Neighborhoods, nodes that each has at least, and at most."""
+
+COMMON = 0.9
+"""Share of the neighborhoods that have the least number of nodes within the common radius."""
+
+SMOOTHED = 8
+"""Seeds over which directions are averaged."""
+
+LEAST_SHARE = 0.08
+"""Share of the nodes in the smaller group."""
+
+LEAST_DIRECTIONS = 0.3
+"""Difference of the groups' mean numbers of directions."""
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Two groups of nodes.
+
+    Attributes
+    ----------
+    lower, upper : float
+        Their dimensions; equal if there are no two groups.
+    share : float
+        Share of the nodes in the group with fewer directions.
+    """
+
+    lower: float = 1.0
+    upper: float = 1.0
+    share: float = 0.0
+
+    @property
+    def ratio(self) -> float:
+        """Upper over lower dimension."""
+        return self.upper / self.lower
+
+
+def find_mixture(part: Part) -> Mixture:
+    """Return the dimensions of the two groups of nodes that differ most.
+
+    Parameters
+    ----------
+    part : Part
+        The data, with places.
+
+    Returns
+    -------
+    Mixture
+        The groups.
+    """
+    if part.points is None or part.n_nodes <= LEAST_BALL:
+        return Mixture()
+    seeds = np.linspace(0, part.n_nodes - 1, min(N_SEEDS, part.n_nodes)).astype(np.intp)
+    size = min(MOST_BALL, part.n_nodes)
+    nodes = balls_around(part.graph, seeds, np.full(len(seeds), size)).nodes.reshape(-1, size)
+    away = np.array(
+        [np.linalg.norm(part.points[row] - part.points[row[0]], axis=1) for row in nodes]
+    )
+    radius = float(np.quantile(np.sort(away, axis=1)[:, LEAST_BALL], COMMON))
+    is_near = away <= radius
+    directions = _directions(part.points, nodes, is_near)
+    smooth = _smoothed(part.points[seeds], directions)
+    is_low = smooth <= _otsu(smooth)
+    share = float(is_low.mean())
+    if not LEAST_SHARE <= share <= 1 - LEAST_SHARE:
+        return Mixture()
+    if smooth[~is_low].mean() - smooth[is_low].mean() < LEAST_DIRECTIONS:
+        return Mixture()
+    lower, upper = (_dimension(away[group], radius) for group in (is_low, ~is_low))
+    return Mixture(lower, upper, share)
+
+
+def _directions(points: FloatArray, nodes: IntArray, is_near: BoolArray) -> FloatArray:
+    """Return (Σλ)² / Σλ² of the variances of every neighborhood."""
+    values = np.empty(len(nodes))
+    for row, (members, inside) in enumerate(zip(nodes, is_near, strict=True)):
+        places = points[members[inside]]
+        spectrum = np.linalg.svd(places - places.mean(axis=0), compute_uv=False) ** 2
+        values[row] = spectrum.sum() ** 2 / max((spectrum**2).sum(), np.finfo(float).tiny)
+    return values
+
+
+def _smoothed(places: FloatArray, values: FloatArray) -> FloatArray:
+    near = np.argsort(cdist(places, places), axis=1, kind="stable")[:, :SMOOTHED]
+    return np.asarray(values[near].mean(axis=1))
+
+
+def _otsu(values: FloatArray) -> float:
+    """Return the value below and above which the means differ most, by their sizes."""
+    ordered = np.sort(values)
+    count = np.arange(1, len(ordered))
+    sums = np.cumsum(ordered)
+    gap = (sums[-1] - sums[:-1]) / (len(ordered) - count) - sums[:-1] / count
+    return float(ordered[int((count * (len(ordered) - count) * gap**2).argmax())])
+
+
+def _dimension(away: FloatArray, radius: float) -> float:
+    """Return the common dimension of neighborhoods: 1 over the mean of ln(R / r)."""
+    inside = away[(away > 0.0) & (away <= radius)]
+    mean = float(np.log(radius / inside).mean()) if len(inside) else 1.0
+    return 1.0 / max(mean, np.finfo(float).eps)

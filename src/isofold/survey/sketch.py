@@ -1,0 +1,248 @@
+"""A sketch of the data: few nodes, cut where edges leap over gaps, and landmarks on every part.
+
+All shapes are recognized on sketches, so that the work does not grow with the data. A graph of many
+nodes is contracted to the cells of random nodes along the graph: cells that touch are neighbors.
+This keeps the layers of a roll apart, as the graph does, and smooths noise within the cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold.neighbors import (
+    NeighborGraph,
+    balls_around,
+    geodesic_distances,
+    nearest_source,
+    subgraph,
+)
+from isofold.neighbors.levina_bickel import inverse_dimensions
+from isofold.neighbors.spanning import component_labels, spanning_forest_of
+
+__all__ = ["Landmarks", "Part", "place_landmarks", "sketch"]
+
+MOST_NODES, N_CELLS = 4000, 3000
+"""A graph of more nodes is contracted to so many cells."""
+
+LONG = 5.0
+"""An edge leaps over a gap if it exceeds the mean edge at one of its ends by this factor."""
+
+FEW_SHARED, LONGISH, STEEP = 3, 1.2, 0.5
+"""An edge may join two layers if its ends share so few neighbors, it exceeds the mean edge at them
+by this factor, and less than this share of its squared length lies in the planes of both ends."""
+
+LEAST_NODES, LEAST_SHARE, MOST_PARTS = 30, 0.05, 6
+"""Parts of fewer nodes, or a smaller share of them, are not looked at, and at most so many are."""
+
+N_SEEDS, BALL = 300, 21
+"""Balls from which the dimension of a part is read, and their nodes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A connected part of the data.
+
+    Attributes
+    ----------
+    graph : NeighborGraph
+        Its graph, connected.
+    points : ndarray of shape (n_nodes, d) or None
+        Places of its nodes, if they are known.
+    share : float
+        Share of all nodes that are in it.
+    """
+
+    graph: NeighborGraph
+    points: FloatArray | None
+    share: float
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.graph.n_nodes
+
+    @cached_property
+    def dimension(self) -> float:
+        """Levina-Bickel estimate, along the graph if no places are known."""
+        k = min(BALL, self.n_nodes)
+        balls = balls_around(self.graph, self.seeds, np.full(len(self.seeds), k))
+        distances = balls.distances.reshape(-1, k)
+        if self.points is not None:
+            away = self.points[balls.nodes.reshape(-1, k)] - self.points[self.seeds][:, None]
+            distances = np.sort(np.linalg.norm(away, axis=2), axis=1)
+        # The first of a neighborhood is its seed.
+        inverse = inverse_dimensions(np.maximum(distances[:, 1:], np.finfo(float).tiny)).mean()
+        return float(1.0 / max(inverse, 1.0 / self.n_nodes))
+
+    @property
+    def seeds(self) -> IntArray:
+        """Nodes spread over the part by their numbers."""
+        return np.linspace(0, self.n_nodes - 1, min(self.n_nodes, N_SEEDS)).astype(np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """Nodes spread evenly over a part, each the farthest from those before.
+
+    Attributes
+    ----------
+    nodes : ndarray of int of shape (n_landmarks,)
+        The nodes.
+    to_nodes : ndarray of shape (n_landmarks, n_nodes)
+        Distances along the graph to all nodes.
+    """
+
+    nodes: IntArray
+    to_nodes: FloatArray
+
+    @property
+    def distances(self) -> FloatArray:
+        """Distances between the landmarks, symmetric."""
+        between = self.to_nodes[:, self.nodes]
+        return np.minimum(between, between.T)
+
+    def first(self, n_landmarks: int) -> Landmarks:
+        """Return the first landmarks, which are spread evenly, too."""
+        return Landmarks(self.nodes[:n_landmarks], self.to_nodes[:n_landmarks])
+
+
+def sketch(
+    points: FloatArray | None, graph: NeighborGraph, rng: np.random.RandomState
+) -> tuple[Part, ...]:
+    """Return the large parts of a graph, the largest first.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_nodes, d) or None
+        Places of the nodes.
+    graph : NeighborGraph
+        The graph.
+    rng : RandomState
+        Draws the cells of a large graph.
+
+    Returns
+    -------
+    tuple of Part
+        The parts.
+    """
+    if graph.n_nodes > MOST_NODES:
+        points, graph = contract(points, graph, rng)
+    labels = component_labels(graph.n_nodes, graph.edges[~leaps(graph)])
+    sizes = np.bincount(labels)
+    least = max(LEAST_NODES, LEAST_SHARE * graph.n_nodes)
+    large = [c for c in np.argsort(-sizes, kind="stable")[:MOST_PARTS] if sizes[c] >= least]
+    return tuple(_part(points, graph, np.flatnonzero(labels == c)) for c in large)
+
+
+def _part(points: FloatArray | None, graph: NeighborGraph, nodes: IntArray) -> Part:
+    own = subgraph(graph, nodes)
+    own = _with_edges(own, ~leaps(own))
+    # Without its leaps a part may lose nodes that hang by them alone.
+    labels = component_labels(own.n_nodes, own.edges)
+    core = np.flatnonzero(labels == np.bincount(labels).argmax())
+    places = None if points is None else points[nodes[core]].astype(np.float64)
+    own = subgraph(own, core)
+    if places is not None:
+        own = _with_edges(own, ~_may_bridge(places, own))
+    return Part(own, places, len(core) / graph.n_nodes)
+
+
+def _with_edges(graph: NeighborGraph, keep: BoolArray) -> NeighborGraph:
+    return replace(
+        graph,
+        edges=graph.edges[keep],
+        lengths=graph.lengths[keep],
+        is_bridge=graph.is_bridge[keep],
+    )
+
+
+def _may_bridge(points: FloatArray, graph: NeighborGraph) -> BoolArray:
+    """Return the edges that may join two layers, but those that hold the graph together."""
+    links = graph.adjacency.astype(bool).astype(np.int32)
+    first, second = graph.edges.T
+    n_shared = np.asarray((links @ links)[first, second]).ravel()
+    is_loose = (n_shared <= FEW_SHARED) & (graph.lengths > LONGISH * _spacing(graph).mean(axis=1))
+    is_loose[spanning_forest_of(graph.n_nodes, graph.edges, graph.lengths)] = False
+    for edge in np.flatnonzero(is_loose):
+        ends = graph.edges[edge]
+        along = points[ends[0]] - points[ends[1]]
+        in_plane = [_share_in_plane(points, links, end, along) for end in ends]
+        is_loose[edge] = max(in_plane) < STEEP
+    return np.asarray(is_loose)
+
+
+def _share_in_plane(points: FloatArray, links: sp.csr_array, node: int, along: FloatArray) -> float:
+    """Return the share of a squared length that lies in the plane of a node's neighbors."""
+    near = links.indices[links.indptr[node] : links.indptr[node + 1]]
+    places = points[near] - points[near].mean(axis=0)
+    axes = np.linalg.svd(places, full_matrices=False)[2][:2]
+    return float(((axes @ along) ** 2).sum() / (along @ along))
+
+
+def leaps(graph: NeighborGraph) -> BoolArray:
+    """Return which edges are bridges, or far longer than others at one of their ends."""
+    return np.asarray(graph.is_bridge | (graph.lengths > LONG * _spacing(graph).min(axis=1)))
+
+
+def _spacing(graph: NeighborGraph) -> FloatArray:
+    """Return the mean edges at the two ends of every edge."""
+    both = np.concatenate([graph.lengths, graph.lengths])
+    total = np.bincount(graph.edges.T.ravel(), both, minlength=graph.n_nodes)
+    return (total / np.maximum(graph.degrees, 1))[graph.edges]
+
+
+def contract(
+    points: FloatArray | None, graph: NeighborGraph, rng: np.random.RandomState
+) -> tuple[FloatArray | None, NeighborGraph]:
+    """Return the graph of the cells of random nodes, and the places of those nodes."""
+    sources = np.sort(rng.choice(graph.n_nodes, N_CELLS, replace=False))
+    near = nearest_source(graph, sources)
+    reached = near.sources >= 0
+    cell = np.searchsorted(sources, np.maximum(near.sources, 0))
+    first, second = graph.edges.T
+    crosses = reached[first] & reached[second] & (cell[first] != cell[second]) & ~graph.is_bridge
+    first, second = first[crosses], second[crosses]
+    pairs = np.sort(np.stack([cell[first], cell[second]], axis=1), axis=1)
+    lengths = near.distances[first] + graph.lengths[crosses] + near.distances[second]
+    # The shortest way between two cells is the first of its pair in this order.
+    order = np.lexsort((lengths, pairs[:, 1], pairs[:, 0]))
+    pairs, at = np.unique(pairs[order], axis=0, return_index=True)
+    lengths = lengths[order][at]
+    places = None if points is None else points[sources].astype(np.float64)
+    if places is not None:
+        lengths = np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1)
+    every = np.arange(N_CELLS)
+    coarse = NeighborGraph(N_CELLS, pairs, lengths, every, every, np.zeros(len(pairs), dtype=bool))
+    return places, coarse
+
+
+def place_landmarks(graph: NeighborGraph, n_landmarks: int) -> Landmarks:
+    """Return landmarks of a connected graph; the first is far from most nodes.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        A connected graph.
+    n_landmarks : int
+        How many to place, all nodes at most.
+
+    Returns
+    -------
+    Landmarks
+        The landmarks and their distances.
+    """
+    wanted = min(n_landmarks, graph.n_nodes)
+    start = geodesic_distances(graph, [0])[0]
+    nodes, rows = [int(start.argmax())], []
+    nearest = np.full(graph.n_nodes, np.inf)
+    while True:
+        rows.append(geodesic_distances(graph, nodes[-1:])[0])
+        nearest = np.minimum(nearest, rows[-1])
+        if len(nodes) == wanted:
+            return Landmarks(np.array(nodes), np.array(rows, dtype=np.float64))
+        nodes.append(int(nearest.argmax()))
