@@ -18,6 +18,7 @@ SUITES = (
     "eat",
     "plml",
     "out_of_sample",
+    "local_maps",
     "mixed",
     "ipa_accuracy",
     "ipa_speed",

@@ -8,16 +8,14 @@ import numpy as np
 
 from isofold._typing import FloatArray, IntArray
 from isofold.alignment.diagnosis import Diagnosis, Flag
-from isofold.alignment.piece import HOPELESS, Piece, is_weak
+from isofold.alignment.evidence import LARGEST_MATCH, LARGEST_WEAK, is_weak
+from isofold.alignment.piece import Piece
 from isofold.alignment.relaxation import Relaxation
 from isofold.alignment.unfold import Unfolding
 from isofold.neighbors import build_search
 from isofold.sdp import SDPSolution, Status
 
 __all__ = ["diagnose", "estimated_error"]
-
-LARGEST_MATCH = 0.1
-"""Misfit over variance in the overlaps: rolls have .006 to .055, faces and digits .2 and more."""
 
 LARGEST_GAP = 0.01
 """Relative gap up to which a stitching is as good as the best, beside rounding. A certificate asks
@@ -29,9 +27,6 @@ ROUNDING_MATCH = 1e-4
 LARGEST_CONTRACTION = 3e-4
 """Share of near pairs on the map that are far apart in the data. On 99 of 100 good maps it is below
 1e-4."""
-
-LARGEST_WEAK = 0.1
-"""Share of points in patches whose tangent does not stand out from the noise."""
 
 LARGEST_BENDING = 0.6
 """β at the 95th percentile: beyond, patches are too large for their curvature."""
@@ -124,7 +119,8 @@ def diagnose(
     pieces = unfolding.pieces
     flags = (
         _pieces_flag(unfolding),
-        _hopeless_flag(pieces),
+        _projected_flag(pieces),
+        _rough_flag(pieces),
         _weak_flag(pieces),
         _certificate_flag(pieces),
         _match_flag(pieces),
@@ -154,17 +150,29 @@ def _pieces_flag(unfolding: Unfolding) -> Flag:
     )
 
 
-def _hopeless_flag(pieces: list[Piece]) -> Flag:
-    share = _share_of_points(pieces, [piece.is_hopeless for piece in pieces])
+def _projected_flag(pieces: list[Piece]) -> Flag:
+    share = _share_of_points(pieces, [piece.is_projected for piece in pieces])
     return Flag(
         "projected",
         share,
         0.0,
         share > 0.0,
-        f"For {share:.0%} of the points no tangent of this dimension stands out from the noise (in "
-        f"patches with more than {HOPELESS:.0%} of them): they were flattened as a whole, not "
-        f"unfolded.",
+        f"For {share:.0%} of the points no tangent of this dimension stands out from the noise: "
+        f"they were flattened as a whole, not unfolded.",
         "Take more points, less noise, or another n_components.",
+    )
+
+
+def _rough_flag(pieces: list[Piece]) -> Flag:
+    share = _share_of_points(pieces, [piece.is_rough for piece in pieces])
+    return Flag(
+        "rough",
+        share,
+        0.0,
+        share > 0.0,
+        f"For {share:.0%} of the points no tangent of this dimension stands out from the noise, or "
+        f"there are too many to be stitched: they were laid out along shortest paths.",
+        "Compare the intrinsic dimension with n_components; see distortion_.",
     )
 
 
@@ -187,12 +195,16 @@ def _certificate_flag(pieces: list[Piece]) -> Flag:
     solutions = [p.alignment.solution for p in pieces if p.alignment.solution is not None]
     missing = [s for s in solutions if s.status is not Status.CERTIFIED and s.gap > _allowed_gap(s)]
     worst = max((s.gap for s in missing), default=max((s.gap for s in solutions), default=0.0))
+    is_rough = any(piece.is_rough for piece in pieces)
+    if is_rough:
+        # Nothing is known of the misfit but that it is positive.
+        worst = max(worst, 1.0)
     worst_match = max(piece.alignment.match for piece in pieces)
     return Flag(
         "certificate",
         worst,
         max((_allowed_gap(s) for s in solutions), default=LARGEST_GAP),
-        bool(missing) and worst_match > ROUNDING_MATCH,
+        (is_rough or bool(missing)) and worst_match > ROUNDING_MATCH,
         f"The stitching is not certified as the best (relative gap {worst:.2g}): patches do not "
         f"fit well, or the map may have a fold.",
         "Look at the map; n_components may be too small.",
@@ -209,7 +221,7 @@ def _allowed_gap(solution: SDPSolution) -> float:
 def _match_flag(pieces: list[Piece]) -> Flag:
     worst = max(piece.alignment.match for piece in pieces)
     bad = [
-        np.flatnonzero(piece.patch_error > LARGEST_MATCH) if piece.alignment.overlaps else _NONE
+        np.flatnonzero(piece.patch_error > LARGEST_MATCH) if piece.cover.n_patches > 1 else _NONE
         for piece in pieces
     ]
     return Flag(

@@ -3,6 +3,9 @@
 A coarse cover, with patches of twice the size and a tolerance of twice the noise and bending, is
 stitched first. Its embedding starts the fine one (the multilevel start), and how far the two differ
 tells how much the choice of scale matters (the error estimate).
+
+Data that are no sheet of this dimension are laid out along shortest paths instead, and patches only
+make its lengths truer (`isofold.alignment.alternation`).
 """
 
 from __future__ import annotations
@@ -16,16 +19,28 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold.alignment.alternation import N_ROUNDS, alternate, layout_by_paths
+from isofold.alignment.evidence import (
+    HOPELESS,
+    LARGEST_MATCH,
+    LARGEST_WEAK,
+    is_large,
+    unsure_share,
+    weak_share,
+)
 from isofold.alignment.stitch import Alignment, images_of, place, stitch
 from isofold.alignment.terms import NodeTerms
 from isofold.linalg import principal_coordinates, procrustes
 from isofold.neighbors import NeighborGraph
-from isofold.patches import ChartFit, Memberships, PatchCover
+from isofold.neighbors.lengths import edge_errors
+from isofold.patches import ChartFit, Memberships, PatchCover, fit_charts
+from isofold.patches.rough import pruned
 from isofold.sdp import LowRankSDP
 
 __all__ = [
     "Piece",
     "Recipe",
+    "flat_piece",
     "parts_of_cover",
     "stray_members",
     "strongest_memberships",
@@ -38,12 +53,8 @@ MOST_PATCHES = 5
 MOST_GROWTH = 2.0
 """How many more memberships may be taken to hold a hinge."""
 
-WEAK_SIGNAL, WEAK_CERTAINTY = 6.0, 50.0
-"""λ_r over the noise of one direction, and points times λ_r over that of all, below which the
-tangent of a patch is not to be trusted: it may be turned by some eight degrees."""
-
-HOPELESS = 0.5
-"""Share of points in patches without a trustworthy tangent above which stitching is pointless."""
+PATIENT_ROUNDS = 200
+"""Rounds in the place of Newton's method for patches that fit, but are too many for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +79,12 @@ class Piece:
         Variances of the placed nodes along the axes of the space in which they were stitched; more
         than r if the solver was allowed more columns.
     agreement : float
-        Relative distance of the embedding from that of the coarse cover; NaN if there is none.
+        Relative distance of the embedding from that of the coarse cover, or from the layout by
+        shortest paths; NaN if there is none.
     weak : float
         Share of points in patches whose tangent does not stand out from the noise.
+    is_projected : bool
+        Whether the piece was projected as a whole, as no stitching was possible.
     """
 
     nodes: IntArray
@@ -82,6 +96,7 @@ class Piece:
     spectrum: FloatArray
     agreement: float
     weak: float
+    is_projected: bool = False
 
     @cached_property
     def patch_error(self) -> FloatArray:
@@ -97,9 +112,9 @@ class Piece:
         return np.sqrt(misfit / np.maximum(total * extent, tiny))
 
     @property
-    def is_hopeless(self) -> bool:
-        """Whether the piece was projected rather than stitched, as its patches are all noise."""
-        return self.weak > HOPELESS
+    def is_rough(self) -> bool:
+        """Whether the piece was laid out along shortest paths rather than stitched."""
+        return self.cover.n_patches > 1 and self.alignment.solution is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +132,10 @@ class Recipe:
         The solver.
     terms : callable (nodes) -> NodeTerms or None
         Further terms for a piece with given nodes, if there are any.
+    rough : callable (points, graph) -> (PatchCover, ChartFit) or None
+        Cover with charts of a piece that is no sheet; None to take the fine one.
+    n_jobs : int or None
+        Threads, by scikit-learn's convention.
     """
 
     charted: Callable[
@@ -125,6 +144,8 @@ class Recipe:
     chart: Callable[[FloatArray, PatchCover], ChartFit]
     solver: LowRankSDP
     terms: Callable[[IntArray], NodeTerms] | None = None
+    rough: Callable[[FloatArray, NeighborGraph], tuple[PatchCover, ChartFit]] | None = None
+    n_jobs: int | None = None
 
 
 def unfold_piece(
@@ -157,14 +178,99 @@ def unfold_piece(
     """
     fine = charted or recipe.charted(points, graph, nodes, 0) or _as_one(points, recipe)
     weak = weak_share(*fine)
-    if weak > HOPELESS and fine[0].n_patches > 1:
-        fine = _as_one(points, recipe)
+    piece = None
+    if recipe.terms is not None:
+        piece = _stitch_levels(points, graph, nodes, recipe, fine, weak)
+    elif weak <= HOPELESS and is_large(*fine):
+        recipe = replace(recipe, rough=None)
+    elif weak <= HOPELESS:
+        must_fit = unsure_share(*fine) > HOPELESS
+        piece = _stitch_levels(points, graph, nodes, recipe, fine, weak, must_fit=must_fit)
+    return piece or _lay_out(points, graph, nodes, recipe, fine, weak)
+
+
+def _stitch_levels(
+    points: FloatArray,
+    graph: NeighborGraph,
+    nodes: IntArray,
+    recipe: Recipe,
+    fine: tuple[PatchCover, ChartFit],
+    weak: float,
+    *,
+    must_fit: bool = False,
+) -> Piece | None:
+    """Stitch a coarse cover, if there is one, and from there the fine one.
+
+    None if they must fit and one of them does not.
+    """
     coarse = recipe.charted(points, graph, nodes, 1) if fine[0].n_patches > 1 else None
-    start = None if coarse is None else _align(*coarse, recipe.solver, None)[2]
+    start = None
+    if coarse is not None:
+        _, alignment, start, _ = _align(*coarse, recipe.solver, None)
+        if must_fit and alignment.match > LARGEST_MATCH:
+            return None
     terms = None if recipe.terms is None else recipe.terms(nodes)
     memberships, alignment, embedding, spectrum = _align(*fine, recipe.solver, start, terms)
+    if must_fit and alignment.match > LARGEST_MATCH:
+        return None
     agreement = np.nan if start is None else _relative_distance(start, embedding)
     return Piece(nodes, *fine, memberships, alignment, embedding, spectrum, agreement, weak)
+
+
+def _lay_out(
+    points: FloatArray,
+    graph: NeighborGraph,
+    nodes: IntArray,
+    recipe: Recipe,
+    fine: tuple[PatchCover, ChartFit],
+    weak: float,
+) -> Piece:
+    """Lay a piece out along shortest paths, and make its lengths true by patches.
+
+    By those of the rough cover if the recipe has one, else by the fine ones. Where a projection
+    keeps the lengths of edges better (or there is only one patch), it is the projection.
+    """
+    completed = pruned(points, graph, n_jobs=recipe.n_jobs)
+    cover, charts = fine if recipe.rough is None else recipe.rough(points, completed)
+    if cover.n_patches == 1:
+        return replace(single_patch(nodes, cover, charts), weak=weak, is_projected=True)
+    r = charts.coordinates.shape[1]
+    memberships = Memberships.strongest(cover, None, charts.is_off)
+    start = layout_by_paths(completed, r, n_jobs=recipe.n_jobs)
+    rounds = N_ROUNDS if weak > LARGEST_WEAK else PATIENT_ROUNDS
+    alignment = alternate(cover, memberships, charts.coordinates, start, n_rounds=rounds)
+    embedding = place(memberships, charts.coordinates, alignment)
+    projected = flat_piece(points, nodes, r)
+    errors = [np.median(edge_errors(Y, graph)) for Y in (projected.embedding, embedding)]
+    if errors[0] <= errors[1]:
+        return replace(projected, weak=weak, is_projected=True)
+    return Piece(
+        nodes,
+        cover,
+        charts,
+        memberships,
+        alignment,
+        embedding,
+        spectrum=principal_coordinates(embedding, r).variances,
+        agreement=_relative_distance(start, embedding),
+        weak=weak,
+    )
+
+
+def flat_piece(points: FloatArray, nodes: IntArray, n_components: int) -> Piece:
+    """Return points projected onto their r principal axes as a piece of one patch."""
+    cover = whole_cover(points)
+    return single_patch(nodes, cover, fit_charts(points, cover, n_components, quadratic=False))
+
+
+def single_patch(nodes: IntArray, cover: PatchCover, charts: ChartFit) -> Piece:
+    """Return a piece of one patch: its chart is its map."""
+    r = charts.coordinates.shape[1]
+    memberships = Memberships.strongest(cover, None)
+    alignment = Alignment(np.eye(r)[None], np.zeros((1, r)), None, None, 0.0)
+    embedding = place(memberships, charts.coordinates, alignment)
+    spectrum = principal_coordinates(embedding, r).variances
+    return Piece(nodes, cover, charts, memberships, alignment, embedding, spectrum, np.nan, 0.0)
 
 
 def stray_members(cover: PatchCover, charts: ChartFit, is_settled: BoolArray) -> BoolArray:
@@ -202,16 +308,6 @@ def n_groups(memberships: Memberships, n_patches: int) -> int:
     ones = np.ones(len(lead), dtype=bool)
     links = sp.csr_array((ones, (lead, memberships.patches)), shape=shape)
     return int(connected_components(links, directed=False)[0])
-
-
-def weak_share(cover: PatchCover, charts: ChartFit) -> float:
-    """Return the share of points in patches whose tangent does not stand out from the noise."""
-    return float(cover.sizes[is_weak(charts)].sum() / cover.sizes.sum())
-
-
-def is_weak(charts: ChartFit) -> BoolArray:
-    """Return which patches have a tangent that does not stand out from the noise."""
-    return np.asarray((charts.signal < WEAK_SIGNAL) | (charts.certainty < WEAK_CERTAINTY))
 
 
 def whole_cover(points: FloatArray) -> PatchCover:

@@ -21,6 +21,7 @@ from isofold.patches.balls import PATCHES_PER_SIZE
 from isofold.patches.expand import cover_from_labels, cover_from_memberships
 from isofold.patches.foreign import fit_embedders
 from isofold.patches.memberships import read_memberships
+from isofold.patches.rough import rough_balls
 from isofold.sdp import LowRankSDP
 
 __all__ = ["make_recipe", "read_cover"]
@@ -94,7 +95,15 @@ def make_recipe(
         )
         raise InvalidInputError(msg)
     maker = _Maker(cover, n_patches, chart, n_components, rng, n_jobs)
-    return Recipe(maker.charted, maker.chart_of, solver, terms)
+    is_free = isinstance(cover, str) and cover == "balls" and n_patches is None
+    return Recipe(
+        maker.charted,
+        maker.chart_of,
+        solver,
+        terms,
+        rough=maker.rough if is_free else None,
+        n_jobs=n_jobs,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +140,17 @@ class _Maker:
             return None
         cover = self._clusters(points, graph, nodes)
         return cover, self.chart_of(points, cover)
+
+    def rough(self, points: FloatArray, graph: NeighborGraph) -> tuple[PatchCover, ChartFit]:
+        """Return cover and charts of a piece that is no sheet."""
+        cover, charts = rough_balls(
+            points,
+            graph,
+            self.n_components,
+            quadratic=isinstance(self.chart, str) and self.chart == "quadratic",
+            n_jobs=self.n_jobs,
+        )
+        return cover, charts if isinstance(self.chart, str) else self.chart_of(points, cover)
 
     def _balls(
         self, points: FloatArray, graph: NeighborGraph, level: int

@@ -8,7 +8,14 @@ import numpy as np
 
 from isofold._typing import FloatArray, IntArray
 from isofold.alignment.components import arrange
-from isofold.alignment.piece import Piece, Recipe, parts_of_cover, stray_members, unfold_piece
+from isofold.alignment.piece import (
+    Piece,
+    Recipe,
+    flat_piece,
+    parts_of_cover,
+    stray_members,
+    unfold_piece,
+)
 from isofold.neighbors import (
     NeighborGraph,
     connected_components,
@@ -20,7 +27,7 @@ from isofold.neighbors import (
 from isofold.neighbors.lengths import edge_errors, mean_at_nodes
 from isofold.patches import ChartFit, PatchCover
 
-__all__ = ["Unfolding", "unfold"]
+__all__ = ["Unfolding", "leave_flat", "unfold"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +141,27 @@ def unfold(
         lengths = graph.lengths[graph.is_bridge]
         pieces = arrange(pieces, graph.bridges, lengths, graph.n_nodes)
     return Unfolding(pieces, graph, used)
+
+
+def leave_flat(points: FloatArray, graph: NeighborGraph, n_components: int) -> Unfolding:
+    """Return points that fill no more than r dimensions as they are, in a single flat patch.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_nodes, d)
+        The points at the nodes.
+    graph : NeighborGraph
+        Their graph.
+    n_components : int
+        Dimension r of the embedding.
+
+    Returns
+    -------
+    Unfolding
+        A single piece. Lengths are true everywhere, also between parts of the graph.
+    """
+    every = np.arange(graph.n_nodes)
+    return Unfolding([flat_piece(points, every, n_components)], graph, every)
 
 
 def _unfold_parts(

@@ -20,15 +20,17 @@ from isofold._typing import FloatArray, IntArray
 from isofold.embedding._projection import Projection
 from isofold.embedding.ipa import IPA
 from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
-from isofold.neighbors import build_search
+from isofold.neighbors import Neighbors, build_search
+from isofold.neighbors.precomputed import nearest_in_rows
 
 __all__ = ["Candidate", "Judgement", "fit_quietly", "judge", "judgement_of", "rehearse"]
 
 REHEARSED = 1250
 """Samples of a rehearsal: a second or two for all candidates."""
 
-HELD_OUT = 0.2
-"""Share of them that is held out."""
+HELD_OUT, ENOUGH_HELD, MOST_FOLDS = 0.2, 250, 5
+"""Share of them that is held out, and how many are wanted in all: fewer samples are rehearsed in
+several folds, so that chance does not decide."""
 
 FEW = 40
 """Fewer samples are not divided: candidates are judged by what they saw."""
@@ -89,8 +91,8 @@ class Candidate:
         Share of the neighbors of held-out samples that are neighbors on the map.
     length_error : float
         Median relative error of the distances to them.
-    seconds : float
-        Time of the fit in the rehearsal.
+    seconds, placing : float
+        Time of the fit in the rehearsal, and of placing one held-out sample.
     judgement : Judgement or None
         What a stitched map says of itself.
     note : str
@@ -102,17 +104,22 @@ class Candidate:
     kept: float = float("nan")
     length_error: float = float("nan")
     seconds: float = float("nan")
+    placing: float = 0.0
     judgement: Judgement | None = field(default=None)
     note: str = ""
 
-    def seconds_for(self, n_samples: int, rehearsed: int) -> float:
-        """Return how long the fit of so many samples will take, about."""
-        growth = n_samples / max(rehearsed, 1)
+    def seconds_for(self, size: int, n_samples: int, rehearsed: int) -> float:
+        """Return how long it takes to fit so many samples and place the others, about."""
+        growth = size / max(rehearsed, 1)
+        fit = growth
         if self.method == "ipa":
-            growth = max(1.0, min(n_samples, IPA_SAMPLE) / max(rehearsed, 1))
+            fit = min(size, IPA_SAMPLE) / max(rehearsed, 1)
         if self.method == "local_mds":
-            growth = max(1.0, (min(n_samples, MOST_PAIRED) / max(rehearsed, 1)) ** 2) + growth
-        return self.seconds * growth
+            paired = min(size, MOST_PAIRED)
+            fit = (paired / max(rehearsed, 1)) ** 2 + growth
+            n_samples += size - paired
+        # Neighbors are sought among those that were fitted.
+        return self.seconds * max(1.0, fit) + self.placing * max(1.0, growth) * (n_samples - size)
 
 
 def make_embedder(method: str, n_components: int, **shared: Any) -> BaseEmbedder:
@@ -128,20 +135,27 @@ def rehearse(
     X: FloatArray,
     n_components: int,
     rng: np.random.RandomState,
+    *,
+    is_distances: bool = False,
+    most: int = REHEARSED,
     **shared: Any,
 ) -> tuple[Candidate, ...]:
-    """Fit candidates to a part of the data and judge them by another.
+    """Fit candidates to parts of the data and judge them by the others.
 
     Parameters
     ----------
     methods : tuple of str
         The candidates.
-    X : ndarray of shape (n_samples, n_features)
-        The points.
+    X : ndarray of shape (n_samples, n_features) or (n_samples, n_samples)
+        The points, or distances.
     n_components : int
         Dimension of the map.
     rng : RandomState
         Draws the samples.
+    is_distances : bool, default=False
+        Whether `X` holds distances.
+    most : int, default=1250
+        Samples that are used at most.
     **shared
         Parameters of the embedders.
 
@@ -150,39 +164,104 @@ def rehearse(
     tuple of Candidate
         How they did, in the given order.
     """
-    some = X if len(X) <= REHEARSED else X[rng.choice(len(X), REHEARSED, replace=False)]
-    train = test = some
-    if len(some) >= FEW:
-        order, n_held = rng.permutation(len(some)), round(HELD_OUT * len(some))
-        train, test = some[np.sort(order[n_held:])], some[np.sort(order[:n_held])]
-    return tuple(_rehearse(method, train, test, n_components, shared) for method in methods)
+    n = min(len(X), most)
+    order = rng.permutation(len(X))[:n]
+    folds = [(np.arange(n), np.arange(n))]
+    if n >= FEW:
+        n_held = round(HELD_OUT * n)
+        n_folds = min(MOST_FOLDS, -(-ENOUGH_HELD // n_held))
+        folds = [
+            (np.sort(np.delete(order, held)), np.sort(order[held]))
+            for held in np.array_split(np.arange(n_folds * n_held), n_folds)
+        ]
+    rehearsals = [
+        Rehearsal(X, train, test, is_distances, n_components, shared) for train, test in folds
+    ]
+    return tuple(_summed(method, [r.run(method) for r in rehearsals]) for method in methods)
 
 
-def rehearsal_size(n_samples: int) -> int:
+def rehearsal_size(n_samples: int, most: int = REHEARSED) -> int:
     """Return how many samples a rehearsal fits."""
-    n = min(n_samples, REHEARSED)
+    n = min(n_samples, most)
     return n if n < FEW else n - round(HELD_OUT * n)
 
 
-def _rehearse(
-    method: str, train: FloatArray, test: FloatArray, n_components: int, shared: dict[str, Any]
-) -> Candidate:
-    embedder = make_embedder(method, n_components, **shared)
-    begin = time.perf_counter()
-    try:
-        fit_quietly(embedder, train)
-    except InvalidInputError as error:
-        return Candidate(method, score=0.0, note=str(error))
-    seconds = time.perf_counter() - begin
-    placed = embedder.embedding_ if test is train else embedder.transform(test)
-    kept, length_error = judge(train, test, embedder.embedding_, placed)
+@dataclass(frozen=True, eq=False)
+class Rehearsal:
+    """One division of samples into those that are fitted and those that are held out.
+
+    Attributes
+    ----------
+    X : ndarray
+        Points, or distances.
+    train, test : ndarray of int
+        The samples of both kinds; the same if there are too few to be divided.
+    is_distances : bool
+        Whether `X` holds distances.
+    n_components : int
+        Dimension of the map.
+    shared : dict
+        Parameters of the embedders.
+    """
+
+    X: FloatArray
+    train: IntArray
+    test: IntArray
+    is_distances: bool
+    n_components: int
+    shared: dict[str, Any]
+
+    def run(self, method: str) -> Candidate:
+        """Fit a candidate and judge it."""
+        shared = self.shared | ({"metric": "precomputed"} if self.is_distances else {})
+        embedder = make_embedder(method, self.n_components, **shared)
+        fitted, held = self._rows(self.train), self._rows(self.test)
+        begin = time.perf_counter()
+        try:
+            fit_quietly(embedder, fitted)
+        except InvalidInputError as error:
+            return Candidate(method, score=0.0, note=str(error))
+        seconds = time.perf_counter() - begin
+        is_same = np.array_equal(self.train, self.test)
+        placed = embedder.embedding_ if is_same else embedder.transform(held)
+        placing = time.perf_counter() - begin - seconds
+        found = self._nearest(fitted, held, is_same=is_same)
+        kept, length_error = judge(found, embedder.embedding_, placed, is_same=is_same)
+        return Candidate(
+            method,
+            score=kept * max(0.0, 1.0 - length_error),
+            kept=kept,
+            length_error=length_error,
+            seconds=seconds,
+            placing=placing / len(placed),
+            judgement=judgement_of(embedder),
+        )
+
+    def _rows(self, rows: IntArray) -> FloatArray:
+        return self.X[np.ix_(rows, self.train)] if self.is_distances else self.X[rows]
+
+    def _nearest(self, fitted: FloatArray, held: FloatArray, *, is_same: bool) -> Neighbors:
+        k = min(JUDGED_NEIGHBORS, max(1, (len(fitted) - 1) // 3))
+        if not self.is_distances:
+            return nearest_points(fitted, held, k, is_same=is_same)
+        own = np.arange(len(held)) if is_same else None
+        return Neighbors(*nearest_in_rows(held, k, own=own))
+
+
+def _summed(method: str, runs: list[Candidate]) -> Candidate:
+    """Return one candidate for its runs in all folds: means, and the largest doubts."""
+    failed = [run for run in runs if run.note]
+    if failed or len(runs) == 1:
+        return failed[0] if failed else runs[0]
+    judgements = [run.judgement for run in runs if run.judgement is not None]
     return Candidate(
         method,
-        score=kept * max(0.0, 1.0 - length_error),
-        kept=kept,
-        length_error=length_error,
-        seconds=seconds,
-        judgement=judgement_of(embedder),
+        score=float(np.mean([run.score for run in runs])),
+        kept=float(np.mean([run.kept for run in runs])),
+        length_error=float(np.mean([run.length_error for run in runs])),
+        seconds=float(np.mean([run.seconds for run in runs])),
+        placing=float(np.mean([run.placing for run in runs])),
+        judgement=max(judgements, key=lambda found: found.match, default=None),
     )
 
 
@@ -208,28 +287,30 @@ def judgement_of(embedder: BaseEmbedder) -> Judgement | None:
 
 
 def judge(
-    train: FloatArray, test: FloatArray, on_map: FloatArray, placed: FloatArray
+    near: Neighbors, on_map: FloatArray, placed: FloatArray, *, is_same: bool
 ) -> tuple[float, float]:
     """Return which share of neighbors is kept, and the median error of the distances to them.
 
     Parameters
     ----------
-    train, test : ndarray of shape (n, d) and (m, d)
-        The samples that were fitted, and those that were placed; the same array if all were fitted.
-    on_map, placed : ndarray of shape (n, r) and (m, r)
-        Their places.
+    near : Neighbors
+        The nearest of the fitted samples to every placed one, in the data.
+    on_map : ndarray of shape (n, r)
+        The map of the fitted samples.
+    placed : ndarray of shape (m, r)
+        The places of the others.
+    is_same : bool
+        Whether these are the fitted samples themselves.
 
     Returns
     -------
     kept, length_error : float
         Between 0 and 1, and from 0 on. Of coincident points nothing can be lost.
     """
-    is_same = test is train
-    k = min(JUDGED_NEIGHBORS, max(1, (len(train) - 1) // 3))
-    near, lengths = _nearest(train, test, k, is_same=is_same)
-    near_on_map, _ = _nearest(on_map, placed, k, is_same=is_same)
-    same = (near[:, :, None] == near_on_map[:, None, :]).any(axis=2)
-    mapped = np.linalg.norm(placed[:, None, :].astype(np.float64) - on_map[near], axis=2)
+    lengths = near.distances.astype(np.float64)
+    found = nearest_points(on_map, placed, lengths.shape[1], is_same=is_same).indices
+    same = (near.indices[:, :, None] == found[:, None, :]).any(axis=2)
+    mapped = np.linalg.norm(placed[:, None, :].astype(np.float64) - on_map[near.indices], axis=2)
     apart = lengths > 0.0
     if not apart.any():
         return 1.0, 0.0
@@ -237,9 +318,7 @@ def judge(
     return float(same.mean()), float(np.median(errors))
 
 
-def _nearest(
-    points: FloatArray, asked: FloatArray, k: int, *, is_same: bool
-) -> tuple[IntArray, FloatArray]:
+def nearest_points(points: FloatArray, asked: FloatArray, k: int, *, is_same: bool) -> Neighbors:
+    """Return the nearest of some points to others, or to each other."""
     search = build_search(points)
-    found = search.query_self(k) if is_same else search.query(asked, k)
-    return found.indices, found.distances.astype(np.float64)
+    return search.query_self(k) if is_same else search.query(asked, k)

@@ -17,15 +17,16 @@ class Projection(BaseEmbedder):
     Parameters
     ----------
     n_components : int, default=2
-        Dimension of the map, at most the number of features.
+        Dimension of the map.
     """
 
     def __init__(self, *, n_components: int = 2) -> None:
         self.n_components = n_components
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
-        principal = principal_coordinates(X, self.n_components)
-        self.axes_, self.mean_ = principal.axes, principal.mean
+        principal = principal_coordinates(X, min(self.n_components, X.shape[1]))
+        missing = self.n_components - principal.axes.shape[1]
+        self.axes_, self.mean_ = np.pad(principal.axes, ((0, 0), (0, missing))), principal.mean
         return self._transform(X)
 
     def _transform(self, X: FloatArray) -> FloatArray:

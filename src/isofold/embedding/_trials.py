@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from isofold._base import BaseEmbedder
 from isofold._typing import FloatArray, IntArray
 from isofold.embedding._candidates import (
+    REHEARSED,
     Candidate,
     Judgement,
     fit_quietly,
@@ -39,8 +41,16 @@ although it failed in the rehearsal: in a sample the layers of a roll lie closer
 SHARE_OF_TIME = 0.5
 """Share of the time that is left which a fit may take by estimate."""
 
-LEAST_FITTED = 500
+LEAST_FITTED = 200
 """Samples that are fitted whatever the time."""
+
+SAMPLES_A_SECOND = 50.0
+"""Samples that are surveyed and rehearsed for each second of time that there is, at least as many
+as are fitted in any case."""
+
+CLEAR_LEAD = 1.05
+"""How many times the score of the others a stitched map must have to be taken if its patches do not
+fit: where they do not, chance decides between maps that are about as good."""
 
 EXPLAINED = 1.0 - 1e-12
 """Share of the variance in the axes of the map from which on nothing is lost."""
@@ -69,6 +79,10 @@ class Clock:
     def left(self) -> float:
         """Return the time that is left."""
         return self.seconds - (time.perf_counter() - self.begin)
+
+    def most_samples(self, wanted: int) -> int:
+        """Return how many samples to look at: as many as wanted, if there is time for them."""
+        return min(wanted, max(LEAST_FITTED, int(SAMPLES_A_SECOND * self.seconds)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +184,7 @@ class Trials:
     def smallest_dimension(self, tolerance: float) -> Choice:
         """Return the smallest dimension in which distances are kept to a tolerance."""
         suggested = min(self.survey.suggested_dimension, self._most_dimensions())
-        if self.is_distances:
+        if sp.issparse(self.X):
             words = f"{suggested} dimension(s) are what the growth of neighborhoods suggests."
             return Choice(suggested, words, ())
         tried: dict[int, Choice] = {}
@@ -193,7 +207,7 @@ class Trials:
         r = choice.n_components
         everything = np.arange(self.X.shape[0])
         if not choice.candidates:
-            method = "local_mds" if self.is_distances else "pca"
+            method = "local_mds" if sp.issparse(self.X) else "pca"
             embedder = self._fitted(method, r, everything)
             return Trial(
                 method,
@@ -202,16 +216,18 @@ class Trials:
                 everything,
                 embedder.embedding_,
                 None,
-                is_exact=not self.is_distances,
+                is_exact=method == "pca",
             )
-        by_name = {candidate.method: candidate for candidate in choice.candidates}
-        best = max(choice.candidates, key=lambda candidate: candidate.score)
-        stitched = by_name["ipa"]
+        stitched, others = choice.candidates[0], choice.candidates[1:]
+        if self.is_distances:
+            return self._trial(stitched, choice)
+        best = max(others, key=lambda candidate: candidate.score)
+        is_best = stitched.score > CLEAR_LEAD * best.score
         judgement = stitched.judgement
-        if best is stitched or self._may_be_sheet(stitched, r):
+        if is_best or self._may_be_sheet(stitched, r):
             trial = self._trial(stitched, choice)
             judgement = trial.judgement
-            if best is stitched or (judgement is not None and judgement.is_sheet):
+            if is_best or (judgement is not None and judgement.is_sheet):
                 return trial
         return self._trial(best, choice, judgement)
 
@@ -219,10 +235,10 @@ class Trials:
         """Return a sentence about what as many dimensions as the data have would give."""
         r = min(self.survey.suggested_dimension, self._most_dimensions())
         is_sheet = trial.judgement is not None and trial.judgement.is_sheet
-        enough = r <= trial.choice.n_components or is_sheet or trial.is_exact
-        if enough or self.is_distances or self.clock.left() < SHARE_OF_TIME * self.clock.seconds:
+        enough = r <= trial.choice.n_components or is_sheet or not trial.candidates
+        if enough or self.clock.left() < SHARE_OF_TIME * self.clock.seconds:
             return ""
-        (candidate,) = rehearse(("local_mds",), self.X, r, self.rng, **self.shared)
+        (candidate,) = self._rehearse(r, DISTANCES)
         used = next(c for c in trial.candidates if c.method == trial.method)
         if candidate.note or not candidate.length_error < used.length_error:
             return ""
@@ -244,16 +260,29 @@ class Trials:
             nearest = build_search(self.X[trial.rows]).query(self.X, 1).indices[:, 0]
         return np.asarray(fitted[nearest])
 
-    def _rehearse(self, n_components: int) -> tuple[Candidate, ...]:
-        if self.is_distances:
+    def _rehearse(
+        self, n_components: int, methods: tuple[str, ...] | None = None
+    ) -> tuple[Candidate, ...]:
+        if sp.issparse(self.X):
             return ()
-        return rehearse(POINTS, self.X, n_components, self.rng, **self.shared)
+        return rehearse(
+            methods or (DISTANCES if self.is_distances else POINTS),
+            self.X,
+            n_components,
+            self.rng,
+            is_distances=self.is_distances,
+            most=self.clock.most_samples(REHEARSED),
+            **self.shared,
+        )
 
     def _is_flat(self, n_components: int) -> bool:
         """Tell whether the data lie in as many dimensions, so that nothing is to be unfolded."""
-        rank = self.survey.rank if self.survey.rank is not None else self.X.shape[1]
-        if self.is_distances or n_components > self.X.shape[1] or rank > n_components:
-            return not self.is_distances and n_components > self.X.shape[1]
+        if self.is_distances:
+            return False
+        d = self.X.shape[1]
+        rank = d if self.survey.rank is None else self.survey.rank
+        if n_components >= d or rank > n_components:
+            return n_components >= d
         return principal_coordinates(self.X, n_components).explained >= EXPLAINED
 
     def _most_dimensions(self) -> int:
@@ -275,7 +304,10 @@ class Trials:
         rows = self._rows_in_time(candidate)
         embedder = self._fitted(candidate.method, choice.n_components, rows)
         everything = len(rows) == self.X.shape[0]
-        embedding = embedder.embedding_ if everything else embedder.transform(self.X)
+        embedding = embedder.embedding_
+        if not everything:
+            asked = self.X[:, rows] if self.is_distances else self.X
+            embedding = embedder.transform(asked)
         own = judgement_of(embedder)
         return Trial(
             candidate.method, choice, embedder, rows, embedding, judgement if own is None else own
@@ -284,8 +316,8 @@ class Trials:
     def _rows_in_time(self, candidate: Candidate) -> IntArray:
         n = self.X.shape[0]
         size, allowed = n, SHARE_OF_TIME * self.clock.left()
-        rehearsed = rehearsal_size(n)
-        while size > LEAST_FITTED and candidate.seconds_for(size, rehearsed) > allowed:
+        rehearsed = rehearsal_size(n, self.clock.most_samples(REHEARSED))
+        while size > LEAST_FITTED and candidate.seconds_for(size, n, rehearsed) > allowed:
             size = max(LEAST_FITTED, int(0.8 * size))
         if size >= n:
             return np.arange(n)
@@ -296,5 +328,8 @@ class Trials:
         if self.is_distances:
             shared["metric"] = "precomputed"
         embedder = make_embedder(method, n_components, **shared)
-        fit_quietly(embedder, self.X if len(rows) == self.X.shape[0] else self.X[rows])
+        X = self.X
+        if len(rows) < X.shape[0]:
+            X = X[np.ix_(rows, rows)] if self.is_distances else X[rows]
+        fit_quietly(embedder, X)
         return embedder

@@ -38,14 +38,15 @@ from isofold._errors import DoubtfulMapWarning, InvalidInputError, warn_user
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
 from isofold.alignment.doubts import diagnose, estimated_error
+from isofold.alignment.evidence import CERTIFIED_DIMENSION, HOPELESS
 from isofold.alignment.patch_map import MappedPoints, assemble
 from isofold.alignment.recipe import make_recipe, read_cover
 from isofold.alignment.relaxation import Relaxation, relax_if_loose
 from isofold.alignment.terms import NodeTerms, StitchTerms
-from isofold.alignment.unfold import Unfolding, unfold
+from isofold.alignment.unfold import Unfolding, leave_flat, unfold
 from isofold.neighbors import build_graph, levina_bickel_dimension
 from isofold.neighbors.duplicates import find_distinct
-from isofold.patches.reduce import find_reduction
+from isofold.patches.reduce import find_reduction, is_flat
 from isofold.sdp import LowRankSDP
 
 __all__ = ["IPA"]
@@ -196,6 +197,8 @@ class IPA(BaseEmbedder):
         for size in SAMPLE_SIZES:
             mapped = self._fit_sample(X, self._sample(len(X), size, rng), rng)
             doubts = {flag.name for flag in self.diagnosis_.raised}
+            if self.diagnosis_["noise"].value > HOPELESS:
+                break
             if not doubts & HELPED_BY_POINTS or doubts & BEYOND_HELP or len(X) <= size:
                 break
             self._log("%d samples leave doubts: %s", size, self.diagnosis_)
@@ -209,8 +212,9 @@ class IPA(BaseEmbedder):
         """Make patches from some samples, and map all of them."""
         sample = X[rows]
         r = self._dimension(sample)
+        flat = self._may_stay_flat() and is_flat(sample, r if r > CERTIFIED_DIMENSION else r - 1)
         # Directions of pure noise, or of nothing, are left out.
-        reduction = find_reduction(sample, r)
+        reduction = None if flat else find_reduction(sample, r)
         places = sample if reduction is None else reduction.apply(sample)
         most = max(1, find_distinct(places).n_nodes - 1)
         graph = build_graph(
@@ -233,7 +237,10 @@ class IPA(BaseEmbedder):
             n_jobs=self.n_jobs,
         )
         # Algorithm 5: cover, charts (steps 1 and 2), one program for each piece (3 to 9).
-        unfolding = unfold(places, graph, recipe, n_components=r, n_jobs=self.n_jobs)
+        if flat:
+            unfolding = leave_flat(places, graph, r)
+        else:
+            unfolding = unfold(places, graph, recipe, n_components=r, n_jobs=self.n_jobs)
         places = places[unfolding.used]
         # Steps 10 and 11: every point by its charts, centered, in principal axes.
         patch_map = assemble(places, unfolding, reduction)
@@ -289,6 +296,16 @@ class IPA(BaseEmbedder):
         if self.terms is None:
             return np.sort(drawn).astype(np.intp)
         return np.union1d(drawn, self.terms.named(n)).astype(np.intp)
+
+    def _may_stay_flat(self) -> bool:
+        """Return whether data that need no unfolding may be left as they are.
+
+        In up to three dimensions they are stitched like all others, exactly and by pieces, unless
+        they fill even fewer.
+        """
+        is_default = isinstance(self.cover, str) and self.cover == "balls"
+        is_free = isinstance(self.n_patches, str) and self.terms is None
+        return is_default and is_free and isinstance(self.chart, str)
 
     def _dimension(self, sample: FloatArray) -> int:
         d = sample.shape[1]

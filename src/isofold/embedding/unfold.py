@@ -28,9 +28,12 @@ from isofold.embedding._trials import Clock, Trial, Trials
 from isofold.embedding._unfolder import read_seed
 from isofold.extension import fit_from_distances
 from isofold.linalg import coordinates_from_gram, gram_from_distances
+from isofold.neighbors.duplicates import find_distinct
+from isofold.neighbors.graph import distances_between_nodes
 from isofold.neighbors.search import METRICS
 from isofold.quality import continuity, local_isometry, trustworthiness
 from isofold.survey import survey_samples
+from isofold.survey.data import MOST_SAMPLES
 
 __all__ = ["Unfold"]
 
@@ -42,8 +45,11 @@ MOST_EMBEDDED = 5000
 LARGEST_NEGATIVE = 1e-6
 """Share of negative eigenvalues up to which distances are those of points."""
 
-MEASURED, MEASURED_NEIGHBORS = 1000, 12
-"""Samples at which the finished map is measured, and neighbors of each."""
+MEASURED, LEAST_MEASURED, MEASURED_NEIGHBORS = 1000, 100, 12
+"""Samples at which the finished map is measured, at most and at least, and neighbors of each."""
+
+DISTANCES_A_SECOND = 2e8
+"""Products of coordinates a second that measuring takes: all distances of each sample, twice."""
 
 
 class Unfold(BaseEmbedder):
@@ -135,7 +141,13 @@ class Unfold(BaseEmbedder):
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
         rng, clock = self._check(X)
-        survey = survey_samples(X, metric=self.metric, random_state=rng, n_jobs=self.n_jobs)
+        survey = survey_samples(
+            X,
+            metric=self.metric,
+            max_samples=clock.most_samples(MOST_SAMPLES),
+            random_state=rng,
+            n_jobs=self.n_jobs,
+        )
         points = X if self.metric == "euclidean" else points_of(X)
         trials = Trials(
             X if points is None else points,
@@ -150,7 +162,7 @@ class Unfold(BaseEmbedder):
         else:
             choice = trials.given_dimension(self.n_components)
         trial = trials.decide(choice)
-        quality = measure(X, trial, metric=self.metric, rng=rng, n_jobs=self.n_jobs)
+        quality = measure(X, trial, clock, metric=self.metric, rng=rng, n_jobs=self.n_jobs)
         decision = Decision(
             method=trial.method,
             n_components=choice.n_components,
@@ -223,26 +235,38 @@ def points_of(distances: Any) -> FloatArray | None:
 
 
 def measure(
-    X: Any, trial: Trial, *, metric: str, rng: np.random.RandomState, n_jobs: int | None
+    X: Any,
+    trial: Trial,
+    clock: Clock,
+    *,
+    metric: str,
+    rng: np.random.RandomState,
+    n_jobs: int | None,
 ) -> MapQuality:
-    """Return how true a map is, measured at some of its samples."""
-    n = X.shape[0]
-    k = min(MEASURED_NEIGHBORS, (n - 1) // 2)
+    """Return how true a map is, measured at some of its samples; copies count once."""
+    if trial.is_exact:
+        return MapQuality(1.0, 1.0, 0.0)
     if sp.issparse(X):
         return MapQuality(np.nan, np.nan, float(trial.embedder.length_errors_.median))
-    if k < 1:
-        return MapQuality(np.nan, np.nan, 0.0)
+    if metric == "euclidean":
+        rows = find_distinct(X).sample_of_node
+        X = X if len(rows) == len(X) else X[rows]
+    else:
+        X, distinct = distances_between_nodes(X)
+        rows = distinct.sample_of_node
+    n, Y = len(rows), trial.embedding[rows]
+    k = min(MEASURED_NEIGHBORS, (n - 1) // 2)
+    in_time = int(0.2 * clock.left() * DISTANCES_A_SECOND / X.size)
+    n_measured = min(MEASURED, max(LEAST_MEASURED, in_time))
     how: dict[str, Any] = {
-        "n_neighbors": k,
+        "n_neighbors": max(1, k),
         "metric": metric,
-        "n_samples": MEASURED if n > MEASURED else None,
+        "n_samples": n_measured if n > n_measured else None,
         "random_state": int(rng.randint(2**31 - 1)),
         "n_jobs": n_jobs,
     }
-    Y = trial.embedding
-    is_ranked = 3 * k < 2 * n - 1
     return MapQuality(
-        float(trustworthiness(X, Y, **how)) if is_ranked else np.nan,
-        float(continuity(X, Y, **how)) if is_ranked else np.nan,
+        float(trustworthiness(X, Y, **how)) if k else np.nan,
+        float(continuity(X, Y, **how)) if k else np.nan,
         float(local_isometry(X, Y, **how).median),
     )

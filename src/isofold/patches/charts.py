@@ -44,6 +44,9 @@ RIDGE = 1e-6
 NULL = 1e-14
 """Variance relative to the largest that counts as none: the rounding of a covariance."""
 
+SAFE = 1e-6
+"""Variance relative to the largest from which on an axis is told well by a Gram matrix."""
+
 SPARE_POINTS = 3
 """Points beyond the number of coefficients from which on a patch may have a quadratic chart."""
 
@@ -208,14 +211,25 @@ def _principal_axes(batch: Batch, r: int) -> tuple[FloatArray, FloatArray, Float
         values, vectors = np.linalg.eigh(scaled.swapaxes(1, 2) @ scaled)
         axes, variances = vectors[:, :, ::-1], values[:, ::-1]
     else:
-        _, sigma, rows = np.linalg.svd(scaled, full_matrices=False)
-        axes, variances = rows.swapaxes(1, 2), sigma**2
+        axes, variances = _axes_in_wide_space(scaled, r)
     if m < r:
         axes = np.concatenate([axes, np.zeros((len(axes), d, r - m))], axis=2)
         variances = np.concatenate([variances, np.zeros((len(axes), r - m))], axis=1)
     # Directions without variance have what rounding leaves there, and scale the fit.
     variances = np.maximum(variances, NULL * variances[:, :1])
     return axes[:, :, :r], mean, variances
+
+
+def _axes_in_wide_space(scaled: FloatArray, r: int) -> tuple[FloatArray, FloatArray]:
+    """Return the r principal axes of patches of fewer points than features, and all variances."""
+    values, vectors = np.linalg.eigh(scaled @ scaled.swapaxes(1, 2))
+    values, vectors = values[:, ::-1], vectors[:, :, ::-1]
+    if r > values.shape[1] or (values[:, r - 1] <= SAFE * values[:, 0]).any():
+        # Gram matrices have half the digits: too few for axes without variance.
+        _, sigma, rows = np.linalg.svd(scaled, full_matrices=False)
+        return rows.swapaxes(1, 2), sigma**2
+    axes = scaled.swapaxes(1, 2) @ vectors[:, :, :r]
+    return axes / np.linalg.norm(axes, axis=1, keepdims=True), np.maximum(values, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,8 +302,9 @@ def _fit_surface(batch: Batch, r: int, *, quadratic: bool) -> _Surface:
     residual = batch.mean(squares[..., None])[:, 0] / freedom
     by_chance = residual * (q - 1 - r) / sizes
     tiny = np.finfo(np.float64).tiny
-    shrinkage = np.maximum(0.0, 1.0 - by_chance / np.maximum(explained, tiny))
-    shrinkage = np.where(explained > 0.0, shrinkage, 0.0)
+    # Where nothing is explained, all of it is chance.
+    share = np.divide(by_chance, explained, out=np.ones_like(explained), where=explained > 0.0)
+    shrinkage = np.maximum(0.0, 1.0 - share)
     beta = BENDING * shrinkage * explained / np.maximum(spread, tiny)
     # So few points fill no more directions than they are.
     dimension = np.maximum(1.0, np.minimum(d, sizes - 1.0) - r)

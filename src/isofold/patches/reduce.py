@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isofold._typing import FloatArray
+from isofold._memory import block_rows
+from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.neighbors import kneighbors
 
-__all__ = ["Reduction", "find_reduction"]
+__all__ = ["Reduction", "find_reduction", "is_flat"]
 
 NULL = 1e-12
 """Variance, relative to the largest, that counts as none: the rounding of a covariance."""
@@ -29,6 +30,10 @@ NOISE_SHARE = 0.8
 LEAST_POINTS, N_POINTS, N_NEIGHBORS = 200, 1000, 12
 """Points from which on neighbors are near enough to tell, points that are compared, and neighbors
 of each. Among more points neighbors would be those that happen to have similar noise."""
+
+
+FLAT_POINTS = 4
+"""Points for each of r + 1 dimensions that tell whether all points may fit into r."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,36 +87,101 @@ def find_reduction(points: FloatArray, n_components: int) -> Reduction | None:
     if d <= n_components + 1 or min(n, d) > LARGEST_SIDE:
         return None
     mean = points.mean(axis=0, dtype=np.float64)
-    values, axes = _spectrum(points - mean)
+    spectrum = _spectrum(points, mean)
+    values = spectrum.values
     kept = max(int((values > NULL * values[0]).sum()), n_components + 1)
     is_kept = np.arange(len(values)) < kept
     if kept > n_components + 1 and n >= LEAST_POINTS:
-        is_noise = _local_share(points, axes, values) > NOISE_SHARE
+        is_noise = _local_share(points, spectrum) > NOISE_SHARE
         # The largest axes are kept in any case.
         is_kept &= ~is_noise | (np.arange(len(values)) <= n_components)
     if is_kept.sum() >= d:
         return None
     left_out = float(values[~is_kept].sum())
-    return Reduction(mean, np.ascontiguousarray(axes[:, is_kept]), left_out)
+    return Reduction(mean, spectrum.axes(is_kept), left_out)
 
 
-def _spectrum(centered: FloatArray) -> tuple[FloatArray, FloatArray]:
+def is_flat(points: FloatArray, n_components: int) -> bool:
+    """Return whether points fill no more than some dimensions: nothing is to be unfolded then.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, n_features)
+        The points.
+    n_components : int
+        The number r of dimensions.
+
+    Returns
+    -------
+    bool
+        True if all points are in the space that some of them span, and this has at most r
+        dimensions.
+    """
+    n, d = points.shape
+    if d <= n_components:
+        return True
+    mean = points.mean(axis=0, dtype=np.float64)
+    rows = np.linspace(0, n - 1, min(n, FLAT_POINTS * (n_components + 1))).astype(np.intp)
+    _, sigma, axes = np.linalg.svd(points[rows] - mean, full_matrices=False)
+    rank = int((sigma**2 > NULL * sigma[0] ** 2).sum())
+    if rank > n_components:
+        return False
+    total, inside = 0.0, 0.0
+    step = block_rows(24 * d, n)
+    for begin in range(0, n, step):
+        centered = points[begin : begin + step] - mean
+        total += float((centered**2).sum())
+        inside += float(((centered @ axes[:rank].T) ** 2).sum())
+    return total - inside <= NULL * total
+
+
+@dataclass(frozen=True, eq=False)
+class _Spectrum:
+    """Principal axes of centered points; those of the Gram matrix if it is the smaller one.
+
+    `vectors` are the axes, or for more features than points the coordinates along them in units of
+    their root mean squares, and `centered` the points that turn these into axes.
+    """
+
+    values: FloatArray
+    vectors: FloatArray
+    centered: FloatArray
+    is_wide: bool
+
+    def axes(self, is_kept: BoolArray) -> FloatArray:
+        """Return some of the axes, as columns."""
+        chosen = self.vectors[:, is_kept]
+        if not self.is_wide:
+            return np.ascontiguousarray(chosen)
+        # Directions without variance are what is left over by the others.
+        return np.linalg.qr(self.centered.T @ chosen)[0]
+
+    def coordinates(self, rows: IntArray) -> FloatArray:
+        """Return coordinates of some of the points along all axes."""
+        if self.is_wide:
+            return np.asarray(self.vectors[rows] * np.sqrt(len(self.vectors) * self.values))
+        return np.asarray(self.centered[rows] @ self.vectors)
+
+
+def _spectrum(points: FloatArray, mean: FloatArray) -> _Spectrum:
     """Return variances along the principal axes, largest first, and the axes."""
+    centered = points - mean
     n, d = centered.shape
-    if d <= n:
-        values, axes = np.linalg.eigh(centered.T @ centered / n)
-        return np.maximum(values[::-1], 0.0), axes[:, ::-1]
-    _, sigma, rows = np.linalg.svd(centered, full_matrices=False)
-    return np.asarray(sigma**2 / n), rows.T
+    is_wide = d > n
+    matrix = centered @ centered.T if is_wide else centered.T @ centered
+    values, vectors = np.linalg.eigh(matrix / n)
+    return _Spectrum(np.maximum(values[::-1], 0.0), vectors[:, ::-1], centered, is_wide)
 
 
-def _local_share(points: FloatArray, axes: FloatArray, values: FloatArray) -> FloatArray:
+def _local_share(points: FloatArray, spectrum: _Spectrum) -> FloatArray:
     """Return the share of the variance along each axis that neighbors have among themselves."""
     n = len(points)
-    some = points[np.linspace(0, n - 1, min(n, N_POINTS)).astype(np.intp)]
-    near = kneighbors(some, N_NEIGHBORS).indices
-    total = np.zeros(len(values))
+    rows = np.linspace(0, n - 1, min(n, N_POINTS)).astype(np.intp)
+    some = spectrum.coordinates(rows)
+    # Distances along the axes are those of the points; fewer axes than features are faster.
+    near = kneighbors(some if spectrum.is_wide else points[rows], N_NEIGHBORS).indices
+    total = np.zeros(len(spectrum.values))
     for neighbor in near.T:
-        total += (((some[neighbor] - some) @ axes) ** 2).mean(axis=0)
-    tiny = np.finfo(np.float64).tiny
-    return np.asarray(total / (2.0 * N_NEIGHBORS * np.maximum(values, tiny)))
+        total += ((some[neighbor] - some) ** 2).mean(axis=0)
+    values = np.maximum(spectrum.values, NULL * spectrum.values[0])
+    return np.asarray(total / (2.0 * N_NEIGHBORS * values))

@@ -44,8 +44,8 @@ LAST_VOID, LEAST_VOID = 4.0, 4.1
 """Distances, over that of neighboring landmarks, up to which a hollow is closed, and from which on
 it is filled, to be one."""
 
-MOST_VOID_LANDMARKS, MOST_VOID_DIMENSION = 72, 8.0
-"""Landmarks among which hollows are looked for, and the dimension up to which they are."""
+MOST_VOID_LANDMARKS = 72
+"""Landmarks among which hollows are looked for."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,6 @@ class Closure:
         Length of that loop.
     directions : tuple of Development
         Independent loops around the data.
-    widest_gap : float
-        The widest gap of all loops.
     void : Void
         The most lasting hollow.
     """
@@ -69,7 +67,6 @@ class Closure:
     slenderness: float = 0.0
     length: float = 0.0
     directions: tuple[Development, ...] = ()
-    widest_gap: float = 0.0
     void: Void = NO_VOID
 
 
@@ -88,7 +85,7 @@ def find_closure(part: Part, landmarks: Landmarks) -> Closure:
     Closure
         Loops and hollows.
     """
-    void = _void(part, landmarks)
+    void = _void(landmarks)
     ring = closing_gap(part, landmarks)
     if ring is not None:
         return Closure(ring.slenderness, ring.length, void=void)
@@ -103,10 +100,8 @@ def find_closure(part: Part, landmarks: Landmarks) -> Closure:
     width = float(np.quantile(nearest_source(part.graph, paths[-1]).distances, 0.95))
     length = loops[-1].length
     slenderness = length / max(width, np.finfo(float).eps * length)
-    found = [develop(part, path) for path in paths]
-    directions = _independent(part, paths, found)
-    widest = max(d.gap for d in found)
-    return Closure(slenderness, length, directions, widest, void)
+    directions = _independent(part, paths)
+    return Closure(slenderness, length, directions, void)
 
 
 def _spacing(distances: FloatArray) -> float:
@@ -115,24 +110,22 @@ def _spacing(distances: FloatArray) -> float:
 
 
 def _last_birth(part: Part, landmarks: Landmarks) -> float:
-    """Return a distance up to which all loops and hollows of the graph appear."""
+    """Return a distance up to which all loops of the graph appear among the landmarks."""
     radius = float(landmarks.to_nodes.min(axis=0).max())
     return 2 * radius + float(part.graph.lengths.max())
 
 
-def _void(part: Part, landmarks: Landmarks) -> Void:
-    if part.dimension > MOST_VOID_DIMENSION:
-        return NO_VOID
+def _void(landmarks: Landmarks) -> Void:
+    """Return the most lasting hollow, if it outlasts the gaps between landmarks."""
     few = landmarks.first(MOST_VOID_LANDMARKS)
     spacing = _spacing(few.distances)
     void = most_lasting_void(few.distances, last_birth=LAST_VOID * spacing)
     return void if void.death > LEAST_VOID * spacing else NO_VOID
 
 
-def _independent(
-    part: Part, paths: list[IntArray], found: list[Development]
-) -> tuple[Development, ...]:
+def _independent(part: Part, paths: list[IntArray]) -> tuple[Development, ...]:
     """Return a loop around the data, and those that cross all before oddly."""
+    found = [develop(part, path) for path in paths]
     chosen: list[int] = []
     for at in sorted(range(len(found)), key=lambda i: -found[i].gap):
         is_around = found[at].gap > SEPARATE and found[at].flatness > LEAST_FLATNESS

@@ -31,7 +31,7 @@ from isofold.survey.shapes import recognize_shapes
 __all__ = ["Survey", "SurveyedPart", "survey_samples"]
 
 MOST_SAMPLES = 5000
-"""Samples that are looked at; of more, as many are drawn."""
+"""Samples that are looked at, by default."""
 
 NEIGHBORS = 12
 """Neighbors in the graph, of which only mutual ones are joined."""
@@ -156,6 +156,7 @@ def survey_samples(
     X: Any,
     *,
     metric: str = "euclidean",
+    max_samples: int = MOST_SAMPLES,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Survey:
@@ -167,6 +168,8 @@ def survey_samples(
         The points, or their distances (dense or sparse) if `metric` is "precomputed".
     metric : {"euclidean", "precomputed"}, default="euclidean"
         What `X` holds.
+    max_samples : int, default=5000
+        Samples that are looked at; of more, as many are drawn.
     random_state : int, RandomState or None, default=None
         Draws samples.
     n_jobs : int or None, default=None
@@ -187,10 +190,10 @@ def survey_samples(
     rng = check_random_state(random_state)
     n = X.shape[0]
     given, is_points = X, metric == "euclidean"
-    if n > MOST_SAMPLES and not sp.issparse(X):
-        rows = np.sort(rng.choice(n, MOST_SAMPLES, replace=False))
+    if n > max_samples and not sp.issparse(X):
+        rows = np.sort(rng.choice(n, max_samples, replace=False))
         X = X[rows] if is_points else X[np.ix_(rows, rows)]
-    graph = choose_graph(X, "mutual", n_neighbors=NEIGHBORS, metric=metric, n_jobs=n_jobs)
+    graph = _graph_of(X, metric, n_jobs)
     points = X[graph.sample_of_node].astype(np.float64) if is_points else None
     per_node = _dimensions(X, graph, metric, n_jobs)
     components = connected_components(graph).members() if graph.n_nodes > 1 else [np.arange(1)]
@@ -206,12 +209,26 @@ def survey_samples(
         n_looked_at=X.shape[0],
         n_copies=X.shape[0] - graph.n_nodes,
         n_outliers=int(samples[find_strays(graph, least=2)].sum()) if graph.n_edges else 0,
-        rank=None if points is None else int(np.linalg.matrix_rank(points - points.mean(axis=0))),
+        rank=None if points is None else _rank(points, X.dtype),
         dimension=_common(per_node, np.arange(graph.n_nodes)),
         parts=parts,
         sampling=_unevenness(graph),
         flags=recognize_shapes(points, graph, random_state=rng) if has_shape else (),
     )
+
+
+def _graph_of(X: Any, metric: str, n_jobs: int | None) -> NeighborGraph:
+    if sp.issparse(X):
+        # Known distances are a ready graph.
+        return choose_graph(X, "knn", metric=metric, n_jobs=n_jobs)
+    return choose_graph(X, "mutual", n_neighbors=NEIGHBORS, metric=metric, n_jobs=n_jobs)
+
+
+def _rank(points: FloatArray, dtype: np.dtype[Any]) -> int:
+    """Return the number of directions beyond the rounding of the given numbers."""
+    centered = points - points.mean(axis=0)
+    largest = max(centered.shape) * float(np.finfo(dtype).eps)
+    return int(np.linalg.matrix_rank(centered, rtol=largest))
 
 
 def _dimensions(X: Any, graph: NeighborGraph, metric: str, n_jobs: int | None) -> FloatArray:

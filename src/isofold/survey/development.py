@@ -13,7 +13,8 @@ import numpy as np
 from scipy.sparse import csgraph
 
 from isofold._typing import FloatArray, IntArray
-from isofold.neighbors import balls_around
+from isofold.linalg import double_center, procrustes
+from isofold.neighbors import balls_around, geodesic_distances
 from isofold.survey.sketch import Part
 
 __all__ = ["Development", "develop", "hangs_on_thread", "trace"]
@@ -21,9 +22,11 @@ __all__ = ["Development", "develop", "hangs_on_thread", "trace"]
 LEAST_BALL, MOST_BALL, BALLS = 18, 48, 30
 """A chart holds the part's nodes over 30, within these limits."""
 
+PLANE = 2
+"""Dimensions of a chart."""
+
 LEAST_SHARED = 4
 """Nodes that two charts must share to be laid beside each other."""
-
 
 SPOT, DETOUR = 7, 0.7
 """Nodes of a spot that is taken out of a loop, and the way past it, over the loop's length, from
@@ -79,33 +82,28 @@ def hangs_on_thread(part: Part, path: IntArray) -> bool:
     Returns
     -------
     bool
-        True if somewhere the way past a spot is longer than half of the loop.
+        True if somewhere the way past a spot is nearly as long as the loop.
     """
-    steps = np.array(
-        [part.graph.adjacency[a, b] for a, b in zip(path, np.roll(path, -1), strict=True)]
-    )
-    length = float(steps.sum())
-    spots = balls_around(part.graph, path, np.full(len(path), min(SPOT, part.n_nodes)))
     links = part.graph.adjacency
+    length = sum(links[a, b] for a, b in zip(path, np.roll(path, -1), strict=True))
+    spots = balls_around(part.graph, path, np.full(len(path), min(SPOT, part.n_nodes)))
     for at, spot in enumerate(np.split(spots.nodes, spots.indptr[1:-1])):
-        # Beginning at the spot's center, the first nodes of the loop outside of it, both ways.
+        # The loop outside of the spot, beginning behind its center.
         around = np.roll(path, -at)
         outside = around[~np.isin(around, spot)]
         if len(outside) < LEAST_SHARED:
             return True
-        is_kept = np.ones(part.n_nodes, dtype=bool)
-        is_kept[spot] = False
-        kept = np.flatnonzero(is_kept)
-        number = np.cumsum(is_kept) - 1
-        start, stop = number[outside[0]], number[outside[-1]]
-        rest = links[kept][:, kept]
-        past = csgraph.dijkstra(rest, directed=True, indices=start, limit=DETOUR * length)[stop]
-        if not np.isfinite(past):
+        kept = np.delete(np.arange(part.n_nodes), spot)
+        ends = np.searchsorted(kept, outside[[0, -1]])
+        past = csgraph.dijkstra(
+            links[kept][:, kept], directed=True, indices=ends[:1], limit=DETOUR * length
+        )
+        if not np.isfinite(past[0, ends[1]]):
             return True
     return False
 
 
-def develop(part: Part, path: IntArray, *, n_dimensions: int = 2) -> Development:
+def develop(part: Part, path: IntArray) -> Development:
     """Roll a closed path out.
 
     Parameters
@@ -114,62 +112,53 @@ def develop(part: Part, path: IntArray, *, n_dimensions: int = 2) -> Development
         The data.
     path : ndarray of int
         Nodes in order, each joined to the next and the last to the first.
-    n_dimensions : int, default=2
-        Dimensions of the charts.
 
     Returns
     -------
     Development
-        What became of it.
+        What became of it. The gap is 0 where charts share too few nodes to be laid out.
     """
     size = min(part.n_nodes, int(np.clip(part.n_nodes / BALLS, LEAST_BALL, MOST_BALL)))
     balls = balls_around(part.graph, path, np.full(len(path), size))
     members = [np.sort(ball) for ball in np.split(balls.nodes, balls.indptr[1:-1])]
-    charts, flatness = zip(*(_chart(part, ball, n_dimensions) for ball in members), strict=True)
-    turn, shift, length = np.eye(n_dimensions), np.zeros(n_dimensions), 0.0
-    at = [int(np.searchsorted(ball, node)) for ball, node in zip(members, path, strict=True)]
+    reach = 2 * float(balls.radii.max())
+    charts, shares = zip(*(_chart(part, ball, reach) for ball in members), strict=True)
+    flatness = float(np.median(shares))
+    centers = [
+        chart[np.searchsorted(ball, node)]
+        for chart, ball, node in zip(charts, members, path, strict=True)
+    ]
+    turn, shift, length = np.eye(PLANE), np.zeros(PLANE), 0.0
     for here in range(len(path)):
         there = (here + 1) % len(path)
         _, own, other = np.intersect1d(
             members[here], members[there], assume_unique=True, return_indices=True
         )
         if len(own) < LEAST_SHARED:
-            return Development(0.0, float(np.median(flatness)), 0.0)
-        step_turn, step_shift = _motion(charts[there][other], charts[here][own])
-        # A place x of the next chart lies at turn (step_turn x + step_shift) + shift.
-        shift = turn @ step_shift + shift
-        turn = turn @ step_turn
-        onto = step_turn @ charts[there][at[there]] + step_shift
-        length += float(np.linalg.norm(onto - charts[here][at[here]]))
-    start = charts[0][at[0]]
-    gap = float(np.linalg.norm(turn @ start + shift - start))
-    return Development(gap / max(length, np.finfo(float).tiny), float(np.median(flatness)), length)
+            return Development(0.0, flatness, 0.0)
+        step = procrustes(charts[there][other], charts[here][own]).transform
+        length += float(np.linalg.norm(step.apply(centers[there][None])[0] - centers[here]))
+        # A place of the next chart is moved onto this one, and then with it onto the first.
+        shift = step.translation @ turn + shift
+        turn = step.rotation @ turn
+    gap = float(np.linalg.norm(centers[0] @ turn + shift - centers[0]))
+    return Development(gap / max(length, np.finfo(float).tiny), flatness, length)
 
 
-def _chart(part: Part, ball: IntArray, n_dimensions: int) -> tuple[FloatArray, float]:
+def _chart(part: Part, ball: IntArray, reach: float) -> tuple[FloatArray, float]:
     """Return flat coordinates of a ball, and the share of its variance that they hold."""
     if part.points is not None:
         centered = part.points[ball] - part.points[ball].mean(axis=0)
         left, values, _ = np.linalg.svd(centered, full_matrices=False)
         scaled = left * values
     else:
-        rows = csgraph.dijkstra(part.graph.adjacency, directed=True, indices=ball)[:, ball]
-        squares = rows**2
-        squares -= squares.mean(axis=0)
-        squares -= squares.mean(axis=1, keepdims=True)
-        variances, vectors = np.linalg.eigh(-0.25 * (squares + squares.T))
+        # No two nodes of a ball are farther apart than its diameter; but for rounding.
+        rows = geodesic_distances(part.graph, ball, limit=reach * (1 + 1e-9))[:, ball]
+        gram = -0.5 * double_center(rows**2)
+        variances, vectors = np.linalg.eigh(gram)
         values = np.sqrt(np.maximum(variances[::-1], 0.0))
         scaled = vectors[:, ::-1] * values
-    total = float((values**2).sum())
-    coordinates = np.zeros((len(ball), n_dimensions))
-    n_kept = min(n_dimensions, scaled.shape[1])
-    coordinates[:, :n_kept] = scaled[:, :n_kept]
-    return coordinates, float((values[:n_kept] ** 2).sum()) / total if total else 0.0
-
-
-def _motion(moving: FloatArray, fixed: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the rigid motion, reflections allowed, that lays some places onto others best."""
-    center, onto = moving.mean(axis=0), fixed.mean(axis=0)
-    left, _, right = np.linalg.svd((fixed - onto).T @ (moving - center))
-    turn = left @ right
-    return turn, onto - turn @ center
+    coordinates = np.zeros((len(ball), PLANE))
+    coordinates[:, : min(PLANE, scaled.shape[1])] = scaled[:, :PLANE]
+    variance = float((values**2).sum())
+    return coordinates, float((values[:PLANE] ** 2).sum()) / variance if variance else 0.0

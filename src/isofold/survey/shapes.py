@@ -58,7 +58,7 @@ MOST_ARMS = 2
 LEAST_SHAPELESS = 0.7
 """Share of the nodes in groups without a shape from which on there are but clusters."""
 
-LEAST_FULLNESS, LEAST_RANK = 0.55, 2.8
+LEAST_FULLNESS, LEAST_RANK = 0.72, 2.8
 """Fullness from which on nothing but a cloud is seen, in data of so many directions at least."""
 
 LEAST_DIFFERENCE = 1.3

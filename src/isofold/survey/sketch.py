@@ -8,7 +8,6 @@ This keeps the layers of a roll apart, as the graph does, and smooths noise with
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,12 +15,10 @@ import scipy.sparse as sp
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.neighbors import (
     NeighborGraph,
-    balls_around,
     geodesic_distances,
     nearest_source,
     subgraph,
 )
-from isofold.neighbors.levina_bickel import inverse_dimensions
 from isofold.neighbors.spanning import component_labels, spanning_forest_of
 
 __all__ = ["Landmarks", "Part", "place_landmarks", "sketch"]
@@ -38,9 +35,6 @@ by this factor, and less than this share of its squared length lies in the plane
 
 LEAST_NODES, LEAST_SHARE, MOST_PARTS = 30, 0.05, 6
 """Parts of fewer nodes, or a smaller share of them, are not looked at, and at most so many are."""
-
-N_SEEDS, BALL = 300, 21
-"""Balls from which the dimension of a part is read, and their nodes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,24 +59,6 @@ class Part:
     def n_nodes(self) -> int:
         """Number of nodes."""
         return self.graph.n_nodes
-
-    @cached_property
-    def dimension(self) -> float:
-        """Levina-Bickel estimate, along the graph if no places are known."""
-        k = min(BALL, self.n_nodes)
-        balls = balls_around(self.graph, self.seeds, np.full(len(self.seeds), k))
-        distances = balls.distances.reshape(-1, k)
-        if self.points is not None:
-            away = self.points[balls.nodes.reshape(-1, k)] - self.points[self.seeds][:, None]
-            distances = np.sort(np.linalg.norm(away, axis=2), axis=1)
-        # The first of a neighborhood is its seed.
-        inverse = inverse_dimensions(np.maximum(distances[:, 1:], np.finfo(float).tiny)).mean()
-        return float(1.0 / max(inverse, 1.0 / self.n_nodes))
-
-    @property
-    def seeds(self) -> IntArray:
-        """Nodes spread over the part by their numbers."""
-        return np.linspace(0, self.n_nodes - 1, min(self.n_nodes, N_SEEDS)).astype(np.intp)
 
 
 @dataclass(frozen=True, eq=False)
