@@ -98,7 +98,7 @@ def explain(survey: Survey, trial: Trial, quality: MapQuality, alternative: str)
         Sentences, none of them empty.
     """
     r, n_fitted = trial.choice.n_components, len(trial.rows)
-    used = f"The map of {r} dimension(s) was made by {NAMES[trial.method]}."
+    used = f"The map of {in_words(r)} was made by {NAMES[trial.method]}."
     partly = ""
     if n_fitted < survey.n_samples:
         partly = f"It was fitted to {n_fitted:,} samples, as time was short; the rest were placed."
@@ -110,23 +110,31 @@ def _reason(trial: Trial, survey: Survey) -> str:
     """Return the sentence that tells why a method was used."""
     r, judgement = trial.choice.n_components, trial.judgement
     if trial.is_exact:
-        return f"The data lie in {r} dimension(s): there is nothing to unfold."
+        return f"The data lie in {in_words(r)}: there is nothing to unfold."
     if trial.method == "ipa" and judgement is not None and judgement.is_sheet:
         best = "is certified as the best" if judgement.certified else "is not certified"
+        what = "a curve" if r == 1 else f"a sheet of {in_words(r)}"
         return (
-            f"Patches of the data fit together to {judgement.match:.1%}: they are a sheet of "
-            f"{r} dimension(s), which could be unfolded; the stitching {best}, and the estimated "
-            f"error of the coordinates is {judgement.estimated_error:.1%}."
+            f"Patches of the data fit together to {judgement.match:.1%}: they are {what}, which "
+            f"could be unfolded; the stitching {best}, and the estimated error of the coordinates "
+            f"is {judgement.estimated_error:.1%}."
         )
     misfit = ""
     if judgement is not None:
         misfit = f"Patches of the data disagree by {judgement.match:.0%} where they overlap. "
+    if trial.method != "local_mds":
+        return f"{misfit}Of all candidates this one did best with samples that it had not seen."
     if survey.suggested_dimension > r:
         return (
-            f"{misfit}Data of about {survey.suggested_dimension} dimensions cannot keep all "
+            f"{misfit}Data of about {in_words(survey.suggested_dimension)} cannot keep all "
             f"distances in {r}; local distances were favored."
         )
     return f"{misfit}The data are no sheet that lies flat; local distances were favored."
+
+
+def in_words(n_dimensions: int) -> str:
+    """Return a number of dimensions in words."""
+    return "1 dimension" if n_dimensions == 1 else f"{n_dimensions} dimensions"
 
 
 def _lost(quality: MapQuality) -> str:

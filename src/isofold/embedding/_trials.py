@@ -48,9 +48,9 @@ SAMPLES_A_SECOND = 50.0
 """Samples that are surveyed and rehearsed for each second of time that there is, at least as many
 as are fitted in any case."""
 
-CLEAR_LEAD = 1.05
-"""How many times the score of the others a stitched map must have to be taken if its patches do not
-fit: where they do not, chance decides between maps that are about as good."""
+LOOSE_MATCH, CLEAR_LEAD = 0.3, 1.05
+"""Misfit of patches from which on a stitched map must have this many times the score of the others
+to be taken: below are caps, half globes and strips, above clouds, where chance decides."""
 
 EXPLAINED = 1.0 - 1e-12
 """Share of the variance in the axes of the map from which on nothing is lost."""
@@ -185,22 +185,25 @@ class Trials:
         """Return the smallest dimension in which distances are kept to a tolerance."""
         suggested = min(self.survey.suggested_dimension, self._most_dimensions())
         if sp.issparse(self.X):
-            words = f"{suggested} dimension(s) are what the growth of neighborhoods suggests."
+            words = f"The growth of neighborhoods suggests n_components={suggested}."
             return Choice(suggested, words, ())
         tried: dict[int, Choice] = {}
         for r in range(1, self._most_dimensions() + 1):
             tried[r] = self.given_dimension(r)
             kept = [c for c in tried[r].candidates if c.length_error <= tolerance]
             if not tried[r].candidates:
-                return Choice(r, f"The data lie in {r} dimension(s).", ())
+                return Choice(r, f"n_components={r} holds all that the data have.", ())
             if kept or self.clock.left() < SHARE_OF_TIME * self.clock.seconds:
                 break
         if kept:
-            words = f"{r} dimension(s) are the fewest that keep distances to {tolerance:.0%}."
+            words = f"n_components={r} is the least that keeps distances to {tolerance:.0%}."
             return Choice(r, words, tried[r].candidates)
         r = min(suggested, r)
-        words = f"No dimension up to {max(tried)} keeps distances to {tolerance:.0%}; {r} was taken"
-        return Choice(r, f"{words}, as the growth of neighborhoods suggests.", tried[r].candidates)
+        words = (
+            f"No n_components up to {max(tried)} keeps distances to {tolerance:.0%}; {r} was "
+            f"taken, as the growth of neighborhoods suggests."
+        )
+        return Choice(r, words, tried[r].candidates)
 
     def decide(self, choice: Choice) -> Trial:
         """Return the method that suits the data, fitted."""
@@ -222,8 +225,9 @@ class Trials:
         if self.is_distances:
             return self._trial(stitched, choice)
         best = max(others, key=lambda candidate: candidate.score)
-        is_best = stitched.score > CLEAR_LEAD * best.score
         judgement = stitched.judgement
+        is_loose = judgement is None or judgement.match > LOOSE_MATCH
+        is_best = stitched.score > (CLEAR_LEAD if is_loose else 1.0) * best.score
         if is_best or self._may_be_sheet(stitched, r):
             trial = self._trial(stitched, choice)
             judgement = trial.judgement

@@ -24,6 +24,7 @@ from isofold.neighbors import (
     dimension_of_lengths,
     find_strays,
     levina_bickel_dimension,
+    subgraph,
 )
 from isofold.neighbors.dimension import local_singular_values
 from isofold.survey.shapes import recognize_shapes
@@ -195,11 +196,15 @@ def survey_samples(
         X = X[rows] if is_points else X[np.ix_(rows, rows)]
     graph = _graph_of(X, metric, n_jobs)
     points = X[graph.sample_of_node].astype(np.float64) if is_points else None
-    per_node = _dimensions(X, graph, metric, n_jobs)
     components = connected_components(graph).members() if graph.n_nodes > 1 else [np.arange(1)]
     samples = np.bincount(graph.node_of_sample, minlength=graph.n_nodes)
+    dimension = _dimension(X, graph, np.arange(graph.n_nodes), metric)
     parts = tuple(
-        _part(nodes, int(samples[nodes].sum()), per_node, points)
+        _part(
+            X[graph.sample_of_node[nodes]] if is_points else None,
+            int(samples[nodes].sum()),
+            dimension if len(nodes) == graph.n_nodes else _dimension(X, graph, nodes, metric),
+        )
         for nodes in sorted(components, key=len, reverse=True)
     )
     has_shape = graph.n_nodes >= LEAST_FOR_SHAPES
@@ -210,7 +215,7 @@ def survey_samples(
         n_copies=X.shape[0] - graph.n_nodes,
         n_outliers=int(samples[find_strays(graph, least=2)].sum()) if graph.n_edges else 0,
         rank=None if points is None else _rank(points, X.dtype),
-        dimension=_common(per_node, np.arange(graph.n_nodes)),
+        dimension=dimension,
         parts=parts,
         sampling=_unevenness(graph),
         flags=recognize_shapes(points, graph, random_state=rng) if has_shape else (),
@@ -231,31 +236,23 @@ def _rank(points: FloatArray, dtype: np.dtype[Any]) -> int:
     return int(np.linalg.matrix_rank(centered, rtol=largest))
 
 
-def _dimensions(X: Any, graph: NeighborGraph, metric: str, n_jobs: int | None) -> FloatArray:
-    """Return the Levina-Bickel estimate at every node; NaN if there are too few nodes."""
-    if graph.n_nodes < FEWEST:
-        return np.full(graph.n_nodes, np.nan)
-    if sp.issparse(X):
-        return np.full(graph.n_nodes, float(dimension_of_lengths(graph)))
-    estimate = levina_bickel_dimension(X, metric=metric, n_jobs=n_jobs)
-    return estimate.per_point[graph.sample_of_node]
-
-
-def _common(per_node: FloatArray, nodes: IntArray) -> float:
-    """Return the dimension of some nodes: inverse estimates are averaged."""
-    if not np.isfinite(per_node[nodes]).all():
+def _dimension(X: Any, graph: NeighborGraph, nodes: IntArray, metric: str) -> float:
+    """Return the Levina-Bickel estimate of some nodes; NaN if they are too few."""
+    if len(nodes) < FEWEST:
         return float("nan")
-    return float(1.0 / np.mean(1.0 / np.maximum(per_node[nodes], np.finfo(np.float64).tiny)))
+    if sp.issparse(X):
+        part = graph if len(nodes) == graph.n_nodes else subgraph(graph, nodes)
+        return float(dimension_of_lengths(part))
+    rows = graph.sample_of_node[nodes]
+    some = X[rows] if metric == "euclidean" else X[np.ix_(rows, rows)]
+    return levina_bickel_dimension(some, metric=metric).value
 
 
-def _part(
-    nodes: IntArray, n_samples: int, per_node: FloatArray, points: FloatArray | None
-) -> SurveyedPart:
-    dimension = _common(per_node, nodes)
-    if points is None or len(nodes) <= GAP_NEIGHBORS:
+def _part(points: FloatArray | None, n_samples: int, dimension: float) -> SurveyedPart:
+    if points is None or len(points) <= GAP_NEIGHBORS:
         return SurveyedPart(n_samples, dimension, None, float("nan"))
-    places = points[nodes]
-    some = nodes_between(len(nodes), SPECTRUM_SAMPLE)
+    places = points.astype(np.float64)
+    some = nodes_between(len(places), SPECTRUM_SAMPLE)
     near = build_search(places).query(places[some], GAP_NEIGHBORS).indices
     values = np.concatenate(list(local_singular_values(places, near)))
     # Every neighborhood counts the same, whatever its size.

@@ -79,8 +79,9 @@ def fullness(points: FloatArray, graph: NeighborGraph, rng: np.random.RandomStat
 
 def effective_rank(points: FloatArray) -> float:
     """Return (Σλ)² / Σλ² of the variances: the number of directions if all are alike."""
-    values = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) ** 2
-    return float(values.sum() ** 2 / max((values**2).sum(), np.finfo(float).tiny))
+    centered = points - points.mean(axis=0)
+    moments = centered.T @ centered
+    return float(np.trace(moments) ** 2 / max((moments**2).sum(), np.finfo(float).tiny))
 
 
 def _beyond(points: FloatArray, members: IntArray) -> FloatArray:

@@ -38,7 +38,7 @@ from isofold.survey.closure import SEPARATE, Closure, find_closure
 from isofold.survey.clumps import Clumps, find_clumps
 from isofold.survey.fullness import effective_rank, fullness
 from isofold.survey.mixture import Mixture, find_mixture
-from isofold.survey.sketch import Part, place_landmarks, sketch
+from isofold.survey.sketch import Part, place_landmarks, reduced, sketch
 
 __all__ = ["recognize_shapes"]
 
@@ -136,7 +136,7 @@ def recognize_shapes(
     ['closed_curve']
     """
     rng = check_random_state(random_state)
-    places = None if points is None else _check_places(points, graph)
+    places = None if points is None else reduced(_check_places(points, graph), rng)
     parts = sketch(places, graph, rng)
     looks = [_look(part, rng) for part in parts]
     closed = (_closed_curve(looks), _cylinder(looks), _torus(looks), _sphere(looks))
@@ -152,7 +152,7 @@ def recognize_shapes(
 
 
 def _check_places(points: FloatArray, graph: NeighborGraph) -> FloatArray:
-    places = check_points(points, name="points", min_samples=1).astype(np.float64, copy=False)
+    places = check_points(points, name="points", min_samples=1)
     if len(places) != graph.n_nodes:
         msg = (
             f"points has {len(places)} rows, but the graph has {graph.n_nodes} nodes. Pass the "

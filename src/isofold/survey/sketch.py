@@ -21,10 +21,13 @@ from isofold.neighbors import (
 )
 from isofold.neighbors.spanning import component_labels, spanning_forest_of
 
-__all__ = ["Landmarks", "Part", "place_landmarks", "sketch"]
+__all__ = ["Landmarks", "Part", "place_landmarks", "reduced", "sketch"]
 
 MOST_NODES, N_CELLS = 4000, 3000
 """A graph of more nodes is contracted to so many cells."""
+
+MOST_FEATURES, PCA_SAMPLE = 100, 400
+"""Points of more features are described by as many directions of a sample of so many of them."""
 
 LONG = 5.0
 """An edge leaps over a gap if it exceeds the mean edge at one of its ends by this factor."""
@@ -85,6 +88,29 @@ class Landmarks:
     def first(self, n_landmarks: int) -> Landmarks:
         """Return the first landmarks, which are spread evenly, too."""
         return Landmarks(self.nodes[:n_landmarks], self.to_nodes[:n_landmarks])
+
+
+def reduced(points: FloatArray, rng: np.random.RandomState) -> FloatArray:
+    """Return points of many features by the main directions of a sample of them.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_nodes, d)
+        The points.
+    rng : RandomState
+        Draws the sample.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, min(d, 100))
+        The points as they are, or their coordinates along the first directions.
+    """
+    n, d = points.shape
+    if d <= MOST_FEATURES:
+        return points
+    sample = points[rng.choice(n, min(n, PCA_SAMPLE), replace=False)].astype(np.float64)
+    axes = np.linalg.svd(sample - sample.mean(axis=0), full_matrices=False)[2][:MOST_FEATURES]
+    return np.asarray(points @ axes.T.astype(points.dtype))
 
 
 def sketch(
