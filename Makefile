@@ -49,6 +49,9 @@ reproduce: setup
 	$(BIN)/python -m experiments.unfolding
 	$(BIN)/python -m experiments.piecewise
 	$(BIN)/python -m experiments.out_of_sample
+	$(BIN)/python -m experiments.shapes
+	$(BIN)/python -m experiments.decisions
+	$(BIN)/python -m experiments.real_data
 
 clean:
 	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -28,9 +28,9 @@ __all__ = ["Candidate", "Judgement", "fit_quietly", "judge", "judgement_of", "re
 REHEARSED = 1250
 """Samples of a rehearsal: a second or two for all candidates."""
 
-HELD_OUT, ENOUGH_HELD, MOST_FOLDS = 0.2, 250, 5
-"""Share of them that is held out, and how many are wanted in all: fewer samples are rehearsed in
-several folds, so that chance does not decide."""
+FOLDS, ENOUGH_HELD = 5, 250
+"""Parts of which one is held out, and how many samples are to be held out in all: fewer samples are
+rehearsed several times, with other parts held out, so that chance does not decide."""
 
 FEW = 40
 """Fewer samples are not divided: candidates are judged by what they saw."""
@@ -168,12 +168,9 @@ def rehearse(
     order = rng.permutation(len(X))[:n]
     folds = [(np.arange(n), np.arange(n))]
     if n >= FEW:
-        n_held = round(HELD_OUT * n)
-        n_folds = min(MOST_FOLDS, -(-ENOUGH_HELD // n_held))
-        folds = [
-            (np.sort(np.delete(order, held)), np.sort(order[held]))
-            for held in np.array_split(np.arange(n_folds * n_held), n_folds)
-        ]
+        parts = np.array_split(np.arange(n), FOLDS)
+        n_runs = min(FOLDS, -(-ENOUGH_HELD // len(parts[-1])))
+        folds = [(np.sort(np.delete(order, held)), np.sort(order[held])) for held in parts[:n_runs]]
     rehearsals = [
         Rehearsal(X, train, test, is_distances, n_components, shared) for train, test in folds
     ]
@@ -183,7 +180,7 @@ def rehearse(
 def rehearsal_size(n_samples: int, most: int = REHEARSED) -> int:
     """Return how many samples a rehearsal fits."""
     n = min(n_samples, most)
-    return n if n < FEW else n - round(HELD_OUT * n)
+    return n if n < FEW else n - n // FOLDS
 
 
 @dataclass(frozen=True, eq=False)
