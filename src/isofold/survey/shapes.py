@@ -61,6 +61,10 @@ LEAST_SHAPELESS = 0.7
 LEAST_FULLNESS, LEAST_RANK = 0.72, 2.8
 """Fullness from which on nothing but a cloud is seen, in data of so many directions at least."""
 
+LEAST_NODES = 120
+"""Nodes of a part from which on noise and mixed dimensions can be told: in fewer, neighborhoods are
+too large a share of it."""
+
 LEAST_DIFFERENCE = 1.3
 """Ratio of the dimensions of two groups from which on they differ."""
 
@@ -165,15 +169,16 @@ def _check_places(points: FloatArray, graph: NeighborGraph) -> FloatArray:
 def _look(part: Part, rng: np.random.RandomState) -> _Look:
     wanted = int(np.clip(1.5 * part.share * MOST_LANDMARKS, LEAST_LANDMARKS, MOST_LANDMARKS))
     landmarks = place_landmarks(part.graph, wanted)
-    full, rank = 0.0, 0.0
-    if part.points is not None:
+    full, rank, mixture = 0.0, 0.0, Mixture()
+    if part.points is not None and part.n_nodes >= LEAST_NODES:
         full = fullness(part.points, part.graph, rng)
         rank = effective_rank(part.points)
+        mixture = find_mixture(part)
     return _Look(
         share=part.share,
         closure=find_closure(part, landmarks),
         branching=find_branching(part, landmarks),
-        mixture=find_mixture(part),
+        mixture=mixture,
         fullness=full,
         rank=rank,
     )
