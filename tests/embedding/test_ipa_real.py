@@ -11,6 +11,7 @@ from isofold._errors import DoubtfulMapWarning
 from isofold.alignment.alternation import alternate, layout_by_paths
 from isofold.alignment.stitch import place
 from isofold.neighbors import build_graph
+from isofold.neighbors.detours import LONGEST_DETOUR
 from isofold.patches import Memberships
 from isofold.patches.reduce import is_flat
 from isofold.patches.rough import pruned, rough_balls, rough_size
@@ -126,7 +127,7 @@ def test_pruned_graph_has_all_near_edges_but_short_cuts():
     assert new
     for i, j in new:
         if (X[i, 1] - X[j, 1]) ** 2 > 0.2:
-            assert max(X[i, 0], X[j, 0]) < 5.0 * np.hypot(*(X[i] - X[j]))
+            assert max(X[i, 0], X[j, 0]) < LONGEST_DETOUR * np.hypot(*(X[i] - X[j]))
     order = np.lexsort(completed.edges.T[::-1])
     np.testing.assert_array_equal(order, np.arange(len(order)))
     first, second = completed.edges.T

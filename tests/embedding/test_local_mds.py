@@ -13,7 +13,7 @@ from sklearn.manifold import Isomap
 from sklearn.neighbors import kneighbors_graph
 
 from helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
-from isofold import LocalMDS, datasets
+from isofold import LocalMDS
 from isofold.embedding import local_mds
 from isofold.neighbors import build_graph
 from isofold.quality import procrustes_error, trustworthiness
@@ -221,7 +221,7 @@ def test_large_digits_are_kept_better_than_by_isomap_and_pca():
 
 @pytest.mark.usefixtures("few_paired")
 def test_large_data_by_threads_blocks_and_seeds(monkeypatch):
-    X, flat = sheet(300)
+    X, _flat = sheet(300)
     one, two = (model(n_jobs=n_jobs).fit(X).embedding_ for n_jobs in (1, 2))
     assert one.tobytes() == two.tobytes()
     other = model(random_state=1).fit(X)

@@ -250,7 +250,7 @@ def test_points_of_a_line_by_their_distances():
 
 
 def test_distances_of_no_points_are_mapped_by_local_mds():
-    X, flat = sheet()
+    X, _flat = sheet()
     D = squareform(pdist(X, "cityblock"))
     unfold = model(metric="precomputed", tolerance=0.9).fit(D)
     assert unfold.decision_.method == "local_mds"

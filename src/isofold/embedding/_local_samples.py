@@ -26,7 +26,7 @@ from isofold.neighbors import (
     connected_components,
     geodesic_distances,
 )
-from isofold.neighbors.detours import find_shortcuts, without_edges
+from isofold.neighbors.detours import without_shortcuts
 from isofold.neighbors.precomputed import nearest_in_rows
 
 __all__ = ["LocalSamples"]
@@ -83,8 +83,7 @@ class LocalSamples:
             guide = self._graph_of(self.X, "mutual", GUIDE_NEIGHBORS)
             # In pieces it would lead round where there is no need to.
             if connected_components(guide).n_components == 1:
-                shortcuts = find_shortcuts(graph, guide, n_jobs=self.n_jobs)
-                kept = without_edges(graph, shortcuts)
+                kept = without_shortcuts(graph, guide, n_jobs=self.n_jobs)
                 if connected_components(kept).n_components == 1:
                     graph = kept
         return all_pairs_geodesics(graph, n_jobs=self.n_jobs).astype(np.float32)

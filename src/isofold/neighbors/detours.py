@@ -15,7 +15,7 @@ from isofold._typing import BoolArray
 from isofold.neighbors.geodesic import geodesic_blocks
 from isofold.neighbors.graph import NeighborGraph
 
-__all__ = ["find_shortcuts", "without_edges"]
+__all__ = ["find_shortcuts", "without_shortcuts"]
 
 LONGEST_DETOUR = 8.0
 """How many times its length the way round an honest edge may be. Between the layers of a roll it is
@@ -55,22 +55,26 @@ def find_shortcuts(
     return is_shortcut
 
 
-def without_edges(graph: NeighborGraph, is_dropped: BoolArray) -> NeighborGraph:
-    """Return a graph without some of its edges.
+def without_shortcuts(
+    graph: NeighborGraph, guide: NeighborGraph, *, n_jobs: int | None = None
+) -> NeighborGraph:
+    """Return a graph without its short-cuts by the measure of another.
 
     Parameters
     ----------
     graph : NeighborGraph
         The graph.
-    is_dropped : ndarray of bool of shape (n_edges,)
-        The edges to leave out.
+    guide : NeighborGraph
+        A connected graph of the same nodes without short-cuts, such as that of mutual neighbors.
+    n_jobs : int or None, default=None
+        Processes for large tasks, by scikit-learn's convention. Results never depend on it.
 
     Returns
     -------
     NeighborGraph
-        The graph of the others, with the same nodes.
+        The graph of the other edges, with the same nodes.
     """
-    kept = ~is_dropped
+    kept = ~find_shortcuts(graph, guide, n_jobs=n_jobs)
     return replace(
         graph,
         edges=graph.edges[kept],

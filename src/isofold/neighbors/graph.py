@@ -112,14 +112,32 @@ class NeighborGraph:
         bridges = np.sort(np.asarray(edges, dtype=np.intp).reshape(-1, 2), axis=1)
         bridge_lengths = np.asarray(lengths, dtype=self.lengths.dtype)
         _check_bridges(bridges, bridge_lengths, self.n_nodes)
-        keys = pair_keys(np.concatenate([self.edges, bridges]), self.n_nodes)
+        return self._joined(bridges, bridge_lengths, np.ones(len(bridges), dtype=bool))
+
+    def with_edges_of(self, other: NeighborGraph) -> NeighborGraph:
+        """Return a graph with the edges of another one of the same nodes, too.
+
+        Parameters
+        ----------
+        other : NeighborGraph
+            The other graph. Edges that this one has already are left as they are.
+
+        Returns
+        -------
+        NeighborGraph
+            The joined graph; this one stays as it is.
+        """
+        return self._joined(other.edges, other.lengths.astype(self.lengths.dtype), other.is_bridge)
+
+    def _joined(self, edges: IntArray, lengths: FloatArray, is_bridge: BoolArray) -> NeighborGraph:
+        keys = pair_keys(np.concatenate([self.edges, edges]), self.n_nodes)
         # The first occurrence of a key is the edge that was there before.
         _, first = np.unique(keys, return_index=True)
         return replace(
             self,
-            edges=np.concatenate([self.edges, bridges])[first],
-            lengths=np.concatenate([self.lengths, bridge_lengths])[first],
-            is_bridge=np.concatenate([self.is_bridge, np.ones(len(bridges), dtype=bool)])[first],
+            edges=np.concatenate([self.edges, edges])[first],
+            lengths=np.concatenate([self.lengths, lengths])[first],
+            is_bridge=np.concatenate([self.is_bridge, is_bridge])[first],
         )
 
 

@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from isofold._typing import FloatArray, IntArray
-from isofold.neighbors import NeighborGraph, cover_by_balls, geodesic_blocks, kneighbors
+from isofold.neighbors import NeighborGraph, build_graph, cover_by_balls
+from isofold.neighbors.detours import without_shortcuts
 from isofold.patches.atlas import n_coefficients
 from isofold.patches.balls import CORE, as_cover
 from isofold.patches.charts import ChartFit, fit_charts
@@ -29,9 +30,9 @@ PER_COEFFICIENT, LEAST_PER_COEFFICIENT, LARGEST_SHARE = 4.0, 2.0, 1 / 4
 """Points for each coefficient of a quadratic chart, as many as a share of all allows. With fewer
 than two quadratic charts are not tried: 1.2 made lengths of digits three times too long."""
 
-UNION_NEIGHBORS, DETOUR, MOST_PRUNED = 10, 5.0, 5000
-"""Neighbors whose edges complete a mutual graph, how much longer than such an edge the way along
-the mutual graph may be, and nodes up to which these ways are looked for."""
+UNION_NEIGHBORS, MOST_PRUNED = 10, 5000
+"""Neighbors whose edges complete a mutual graph, and nodes up to which ways along it are looked
+for, to tell these edges from short-cuts."""
 
 
 def rough_size(n_points: int, n_components: int) -> int:
@@ -121,11 +122,9 @@ def _length_error(
 
 
 def pruned(points: FloatArray, graph: NeighborGraph, *, n_jobs: int | None) -> NeighborGraph:
-    """Return a mutual graph with those edges to nearest neighbors that are no short cuts.
+    """Return a mutual graph with those edges to nearest neighbors that are no short-cuts.
 
-    In many dimensions few neighbors are mutual, and shortest paths along the few are too long. An
-    edge to one of the ten nearest is added if the way along the mutual graph is at most five times
-    as long; else it is likely to lead from one layer of the data to the next.
+    In many dimensions few neighbors are mutual, and shortest paths along the few are too long.
 
     Parameters
     ----------
@@ -144,42 +143,5 @@ def pruned(points: FloatArray, graph: NeighborGraph, *, n_jobs: int | None) -> N
     n = graph.n_nodes
     if n > MOST_PRUNED or n < 3:
         return graph
-    near = kneighbors(points, min(UNION_NEIGHBORS, n - 1), n_jobs=n_jobs)
-    tails = np.repeat(np.arange(n), near.indices.shape[1])
-    ends = np.sort(np.column_stack([tails, near.indices.ravel()]), axis=1)
-    keys, first = np.unique(ends[:, 0] * n + ends[:, 1], return_index=True)
-    lengths = near.distances.ravel()[first].astype(graph.lengths.dtype)
-    is_new = ~np.isin(keys, graph.edges[:, 0] * n + graph.edges[:, 1]) & (lengths > 0.0)
-    edges, lengths = ends[first][is_new], lengths[is_new]
-    keep = _ways(graph, edges, lengths, n_jobs) <= DETOUR * lengths
-    edges = np.concatenate([graph.edges, edges[keep]])
-    order = np.lexsort((edges[:, 1], edges[:, 0]))
-    added = int(keep.sum())
-    return replace(
-        graph,
-        edges=edges[order],
-        lengths=np.concatenate([graph.lengths, lengths[keep]])[order],
-        is_bridge=np.concatenate([graph.is_bridge, np.zeros(added, dtype=bool)])[order],
-    )
-
-
-def _ways(
-    graph: NeighborGraph, edges: IntArray, lengths: FloatArray, n_jobs: int | None
-) -> FloatArray:
-    """Return the lengths of the ways along a graph between the ends of edges, sorted by the first.
-
-    Ways that are longer than any that could be of use are infinite.
-    """
-    ways = np.empty(len(edges))
-    if not len(edges):
-        return ways
-    sources, begin = np.unique(edges[:, 0], return_index=True)
-    ends = np.append(begin[1:], len(edges))
-    limit = float(DETOUR * lengths.max())
-    done = 0
-    for block in geodesic_blocks(graph, sources, limit=limit, n_jobs=n_jobs):
-        for row in block:
-            own = slice(begin[done], ends[done])
-            ways[own] = row[edges[own, 1]]
-            done += 1
-    return ways
+    near = build_graph(points, n_neighbors=min(UNION_NEIGHBORS, n - 1), n_jobs=n_jobs)
+    return graph.with_edges_of(without_shortcuts(near, graph, n_jobs=n_jobs))

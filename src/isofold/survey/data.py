@@ -272,6 +272,8 @@ def _gap(spectrum: FloatArray) -> int | None:
     # The last directions of a neighborhood are small because its points are few.
     seen = spectrum[: max(2, min(len(spectrum), GAP_NEIGHBORS // 2))]
     ratios = seen[:-1] / np.maximum(seen[1:], tiny)
+    if not len(ratios):
+        return None
     widest = int(ratios.argmax())
     is_gap = ratios[widest] >= LEAST_GAP and widest + 1 >= SMALLEST_GAP_DIMENSION
     return widest + 1 if is_gap else None
