@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from experiments.harness import command
+from experiments.ipa_real.matrix import every_dimension
 from experiments.ipa_real.run import run_study
 from experiments.ipa_real.studies import STUDIES
 
 if __name__ == "__main__":
-    command({study.name: partial(run_study, study) for study in STUDIES}, __doc__)
+    studies = {study.name: partial(run_study, study) for study in STUDIES}
+    command({**studies, "every_dimension": every_dimension}, __doc__)
