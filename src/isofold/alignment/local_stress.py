@@ -2,7 +2,7 @@
 
     minimize  Σ_ij w_ij (|y_i - y_j| - d_ij)²,   w = (1 - a) ρ [d_ij ≤ R] + a [|y_i - y_j| < R]
 
-over places y with distances d along a graph, while the radius R shrinks from all pairs to near
+over places y with distances d along a graph, while the radius R shrinks from most pairs to near
 ones (curvilinear distance analysis; local multidimensional scaling). The first weight keeps
 neighbors together, the second keeps strangers out: a pair that is near on the map but far in the
 data is pushed apart. The weight ρ is Huber's on the relative error: where not all lengths can be
@@ -33,6 +33,10 @@ __all__ = ["LocalRules", "draw_all", "draw_others", "reach_of"]
 
 TOLERANCE = 0.3
 """Relative length error from which it counts as such, no longer as its square."""
+
+WIDEST = 0.6
+"""The first radius in units of the largest distance. Farther pairs are right at the start, or
+cannot be."""
 
 SHRINKING = 1.3
 """The radius shrinks this much faster than sweeps pass, so that the last ones have the least."""
@@ -69,7 +73,8 @@ class LocalRules:
         some = some[some > 0.0]
         if not len(some):
             return np.zeros(self.n_epochs)
-        widest, last = float(flat.max()), float(np.quantile(some, self.radius))
+        widest, last = WIDEST * float(flat.max()), float(np.quantile(some, self.radius))
+        last = min(last, widest)
         passed = np.linspace(0.0, 1.0, self.n_epochs)
         return np.asarray(widest * (last / widest) ** np.minimum(1.0, SHRINKING * passed))
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from isofold._errors import InvalidInputError
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
-from isofold.linalg import principal_coordinates
+from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
 from isofold.neighbors import (
     NeighborGraph,
     Neighbors,
@@ -29,7 +29,7 @@ from isofold.neighbors import (
 from isofold.neighbors.detours import without_shortcuts
 from isofold.neighbors.precomputed import nearest_in_rows
 
-__all__ = ["LocalSamples"]
+__all__ = ["Core", "LocalSamples", "Ways"]
 
 GUIDE_NEIGHBORS = 12
 """Mutual neighbors along which short-cuts are found."""
@@ -37,6 +37,29 @@ GUIDE_NEIGHBORS = 12
 MANY_SAMPLES, MANY_FEATURES, KEPT_VARIANCE = 10_000, 100, 0.95
 """Samples and features from which neighbors are sought among the leading axes with this share of
 the variance, at most as many as the features named here. Lengths are measured in all of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """Lengths of ways along a graph.
+
+    Attributes
+    ----------
+    unit : float
+        The longest of them.
+    lengths : ndarray of float32
+        All of them in this unit, so that single precision holds them whatever their size.
+    """
+
+    unit: float
+    lengths: FloatArray
+
+    @classmethod
+    def between(cls, lengths: FloatArray) -> Ways:
+        """Return the ways between nodes, from the lengths of shortest paths."""
+        unit = float(lengths.max()) or 1.0
+        # Shortest paths are symmetric up to rounding only.
+        return cls(unit, np.ascontiguousarray(np.minimum(lengths, lengths.T) / unit, np.float32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +99,8 @@ class LocalSamples:
         return replace(graph, lengths=self._lengths_of(graph).astype(graph.lengths.dtype))
 
     @cached_property
-    def ways(self) -> FloatArray:
-        """The distances of all nodes along the graph without its short-cuts."""
+    def ways(self) -> Ways:
+        """The ways between all nodes along the graph without its short-cuts."""
         graph = self.graph
         if not self.is_sparse and graph.n_nodes > GUIDE_NEIGHBORS:
             guide = self._graph_of(self.X, "mutual", GUIDE_NEIGHBORS)
@@ -86,7 +109,20 @@ class LocalSamples:
                 kept = without_shortcuts(graph, guide, n_jobs=self.n_jobs)
                 if connected_components(kept).n_components == 1:
                     graph = kept
-        return all_pairs_geodesics(graph, n_jobs=self.n_jobs).astype(np.float32)
+        return Ways.between(all_pairs_geodesics(graph, n_jobs=self.n_jobs))
+
+    def straight_layout(self, n_components: int) -> FloatArray | None:
+        """Return classical scaling of the straight distances; None if only some are known."""
+        if self.is_sparse:
+            return None
+        rows = self.graph.sample_of_node
+        if self.metric == "euclidean":
+            points = self.X[rows].astype(np.float64)
+            return principal_coordinates(points, min(n_components, *points.shape)).coordinates
+        distances = self.X[np.ix_(rows, rows)].astype(np.float64)
+        unit = float(distances.max()) or 1.0
+        gram = gram_from_distances(((distances + distances.T) / (2.0 * unit)) ** 2)
+        return unit * coordinates_from_gram(gram, min(n_components, len(rows))).coordinates
 
     @property
     def is_sparse(self) -> bool:
@@ -98,9 +134,10 @@ class LocalSamples:
         rows = self.graph.sample_of_node[chosen]
         if self.is_sparse:
             ways = geodesic_distances(self.graph, chosen, n_jobs=self.n_jobs)
-            return Core(self, chosen, None, ways[:, chosen], ways)
+            return Core(self, chosen, None, Ways.between(ways[:, chosen]), ways)
         X = self.X[np.ix_(rows, rows)] if self.metric == "precomputed" else self.X[rows]
-        return Core(self, chosen, X, replace(self, X=X).ways, None)
+        inner = replace(self, X=X)
+        return Core(self, chosen, inner, inner.ways, None)
 
     def _ready_graph(self) -> NeighborGraph:
         graph = choose_graph(self.X, "knn", metric=self.metric, n_jobs=self.n_jobs)
@@ -141,19 +178,28 @@ class Core:
         All samples.
     chosen : ndarray of int
         The nodes of the core.
-    X : ndarray or None
-        Their points or distances; None if only some distances are known.
-    ways : ndarray of shape (n_core, n_core)
-        The distances between them along their graph.
+    inner : LocalSamples or None
+        They as samples of their own; None if only some distances are known.
+    ways : Ways
+        The ways between them.
     all_ways : ndarray of shape (n_core, n_nodes) or None
-        Those to all nodes, where only some distances are known.
+        The lengths of ways to all nodes, where only some distances are known.
     """
 
     samples: LocalSamples
     chosen: IntArray
-    X: Any
-    ways: FloatArray
+    inner: LocalSamples | None
+    ways: Ways
     all_ways: FloatArray | None
+
+    @property
+    def data(self) -> Any:
+        """Their points or distances; None if only some distances are known."""
+        return None if self.inner is None else self.inner.X
+
+    def straight_layout(self, n_components: int) -> FloatArray | None:
+        """Return classical scaling of their straight distances; None if only some are known."""
+        return None if self.inner is None else self.inner.straight_layout(n_components)
 
     def rows_of(self, nodes: IntArray) -> Any:
         """Return what tells where nodes are: their points, or their distances to the core."""
@@ -169,24 +215,26 @@ class Core:
         """Return the ways from nodes to the core over the nearest of it, and a reach of theirs.
 
         `rows` is what `rows_of` returned. The reach is the distance of the last of as many points
-        of the core as a node has neighbors.
+        of the core as a node has neighbors. Both are in the unit of the ways within the core.
         """
-        k = max(n_nearest, self.samples.n_neighbors)
+        n_neighbors = min(self.samples.n_neighbors, len(self.chosen))
+        k = max(min(n_nearest, len(self.chosen)), n_neighbors)
         if self.samples.metric == "precomputed":
             near = Neighbors(*nearest_in_rows(rows, k))
         else:
             near = self._search.query(rows, k)
-        reach = near.distances[:, self.samples.n_neighbors - 1].astype(np.float64)
+        straight = (near.distances / self.ways.unit).astype(np.float32)
+        reach = straight[:, n_neighbors - 1].astype(np.float64)
         if self.all_ways is not None:
-            return rows, reach
-        over = near.distances[:, :1] + self.ways[near.indices[:, 0]]
-        for rank in range(1, n_nearest):
-            way = near.distances[:, rank, None] + self.ways[near.indices[:, rank]]
+            return (rows / self.ways.unit).astype(np.float32), reach
+        over = straight[:, :1] + self.ways.lengths[near.indices[:, 0]]
+        for rank in range(1, min(n_nearest, k)):
+            way = straight[:, rank, None] + self.ways.lengths[near.indices[:, rank]]
             np.minimum(over, way, out=over)
         # To the nearest the straight way is shorter than one over another.
-        np.put_along_axis(over, near.indices, near.distances.astype(over.dtype), axis=1)
+        np.put_along_axis(over, near.indices, straight, axis=1)
         return over, reach
 
     @cached_property
     def _search(self) -> NeighborSearch:
-        return build_search(self.X, n_jobs=self.samples.n_jobs)
+        return build_search(self.data, n_jobs=self.samples.n_jobs)
