@@ -21,6 +21,7 @@ __all__ = ["main", "run_draw"]
 FLAGS = (
     "pieces",
     "projected",
+    "rough",
     "noise",
     "certificate",
     "match",

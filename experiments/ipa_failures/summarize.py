@@ -110,7 +110,7 @@ def _by_surface(draws: pd.DataFrame) -> str:
 
 def _flags(draws: pd.DataFrame) -> str:
     """Return how each figure goes with the error, on the surfaces whose truth is known."""
-    stitched = draws[~draws.raised_projected.astype(bool)]
+    stitched = draws[~(draws.raised_projected | draws.raised_rough).astype(bool)]
     rows = []
     for name in FLAGS:
         raised = draws[f"raised_{name}"].astype(bool)

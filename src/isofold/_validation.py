@@ -167,9 +167,9 @@ def check_symmetric(A: FloatArray, *, name: str) -> None:
             row, column = divmod(worst, n)
             row += start
             msg = (
-                f"{name} is not symmetric: entry ({row}, {column}) is {A[row, column]:.6g} but "
-                f"({column}, {row}) is {A[column, row]:.6g}. Pass ({name} + {name}.T) / 2 if both "
-                f"measure the same thing."
+                f"{name} is not symmetric: entry ({row}, {column}) is {A[row, column]:.6g}, and "
+                f"({column}, {row}) differs by {difference.flat[worst]:.3g}. Pass "
+                f"({name} + {name}.T) / 2 if both measure the same thing."
             )
             raise InvalidInputError(msg)
 

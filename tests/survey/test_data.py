@@ -172,7 +172,26 @@ def test_shapes_are_told(monkeypatch):
     angle = np.linspace(0.0, 2 * np.pi, 80, endpoint=False)
     seen = survey(np.column_stack([np.cos(angle), np.sin(angle)]))
     assert len(seen.raised) == 1
-    assert seen.sentences()[-1].startswith(seen.raised[0].message)
+    assert seen.shapes() == (f"{seen.raised[0].message} {seen.raised[0].advice}",)
     flat = survey(datasets.swiss_roll(300, width=8.0, uniform=True, random_state=0).X)
     assert flat.flags
     assert flat.raised == ()
+
+
+def test_equal_lengths_tell_no_dimension():
+    # A path whose edges all have length 1, as many graphs of links.
+    ends = np.arange(99)
+    lengths = sp.csr_array((np.ones(99), (ends, ends + 1)), shape=(100, 100))
+    seen = survey(lengths + lengths.T, metric="precomputed")
+    assert np.isnan(seen.dimension)
+    assert "dimensional" not in " ".join(seen.sentences())
+
+
+def test_pieces_are_told_with_their_dimensions():
+    line = np.column_stack([np.linspace(0.0, 1.0, 100), np.zeros((100, 2))])
+    block = 10.0 + cube(300, 3)
+    seen = survey(np.vstack([line, block]))
+    words = " ".join(seen.sentences())
+    assert len(seen.parts) == 2
+    assert f"(by piece: {seen.parts[0].dimension:.1f}, {seen.parts[1].dimension:.1f})" in words
+    assert "where pieces lie to each other means little" in words

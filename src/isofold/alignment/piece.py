@@ -313,6 +313,8 @@ def n_groups(memberships: Memberships, n_patches: int) -> int:
 def whole_cover(points: FloatArray) -> PatchCover:
     """Return a single patch of all points."""
     n_points = len(points)
+    # In double precision: squares of large numbers overflow in single.
+    points = points.astype(np.float64, copy=False)
     distances = np.linalg.norm(points - points.mean(axis=0), axis=1)
     seed = int(distances.argmin())
     radius = float(np.linalg.norm(points - points[seed], axis=1).max()) or 1.0

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from isofold._base import BaseEmbedder
 from isofold._errors import DisconnectedGraphWarning, DoubtfulMapWarning, InvalidInputError
 from isofold._typing import FloatArray, IntArray
+from isofold.alignment.evidence import LARGEST_MATCH
 from isofold.embedding._projection import Projection
 from isofold.embedding.ipa import IPA
 from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
@@ -38,10 +40,6 @@ FEW = 40
 JUDGED_NEIGHBORS = 10
 """Neighbors of a held-out sample that are looked for on the map."""
 
-LARGEST_MATCH = 0.1
-"""Misfit of patches up to which the data are a sheet of the map's dimension: rolls have up to .055,
-faces and digits .2 and more."""
-
 HARMLESS = {"bending", "certificate", "curvature", "noise", "outliers", "pieces"}
 """Doubts that are told, but do not keep a stitched map from being taken: the noise of a sheet, its
 pieces and outliers, and what any map would lose."""
@@ -62,19 +60,32 @@ class Judgement:
         Whether the stitching is known to be the best.
     estimated_error : float
         Estimated error of the coordinates relative to their extent.
-    doubts : tuple of str
+    doubts : frozenset of str
         Names of the flags that are raised.
+    messages : tuple of str
+        What those of them say that are not harmless.
     """
 
     match: float
     certified: bool
     estimated_error: float
-    doubts: tuple[str, ...]
+    doubts: frozenset[str]
+    messages: tuple[str, ...]
+
+    @property
+    def is_stitched(self) -> bool:
+        """Whether there were patches to be stitched, all over the data."""
+        return "projected" not in self.doubts
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether parts lie on top of each other."""
+        return "contraction" in self.doubts
 
     @property
     def is_sheet(self) -> bool:
         """Whether the data are a sheet that was unfolded."""
-        return self.match <= LARGEST_MATCH and not set(self.doubts) - HARMLESS
+        return self.match <= LARGEST_MATCH and not self.doubts - HARMLESS
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +149,7 @@ def rehearse(
     *,
     is_distances: bool = False,
     most: int = REHEARSED,
+    is_late: Callable[[], bool] = bool,
     **shared: Any,
 ) -> tuple[Candidate, ...]:
     """Fit candidates to parts of the data and judge them by the others.
@@ -156,6 +168,8 @@ def rehearse(
         Whether `X` holds distances.
     most : int, default=1250
         Samples that are used at most.
+    is_late : callable, optional
+        Tells between two divisions whether time is short: then no other is tried.
     **shared
         Parameters of the embedders.
 
@@ -171,10 +185,14 @@ def rehearse(
         parts = np.array_split(np.arange(n), FOLDS)
         n_runs = min(FOLDS, -(-ENOUGH_HELD // len(parts[-1])))
         folds = [(np.sort(np.delete(order, held)), np.sort(order[held])) for held in parts[:n_runs]]
-    rehearsals = [
-        Rehearsal(X, train, test, is_distances, n_components, shared) for train, test in folds
-    ]
-    return tuple(_summed(method, [r.run(method) for r in rehearsals]) for method in methods)
+    runs: dict[str, list[Candidate]] = {method: [] for method in methods}
+    for train, test in folds:
+        rehearsal = Rehearsal(X, train, test, is_distances, n_components, shared)
+        for method in methods:
+            runs[method].append(rehearsal.run(method))
+        if is_late():
+            break
+    return tuple(_summed(method, found) for method, found in runs.items())
 
 
 def rehearsal_size(n_samples: int, most: int = REHEARSED) -> int:
@@ -251,6 +269,9 @@ def _summed(method: str, runs: list[Candidate]) -> Candidate:
     if failed or len(runs) == 1:
         return failed[0] if failed else runs[0]
     judgements = [run.judgement for run in runs if run.judgement is not None]
+    worst = max(judgements, key=lambda found: found.match, default=None)
+    if worst is not None:
+        worst = replace(worst, doubts=frozenset().union(*(found.doubts for found in judgements)))
     return Candidate(
         method,
         score=float(np.mean([run.score for run in runs])),
@@ -258,12 +279,12 @@ def _summed(method: str, runs: list[Candidate]) -> Candidate:
         length_error=float(np.mean([run.length_error for run in runs])),
         seconds=float(np.mean([run.seconds for run in runs])),
         placing=float(np.mean([run.placing for run in runs])),
-        judgement=max(judgements, key=lambda found: found.match, default=None),
+        judgement=worst,
     )
 
 
 def fit_quietly(embedder: BaseEmbedder, X: Any) -> None:
-    """Fit without warnings: what they tell is in the decision."""
+    """Fit without warnings: what they tell is in the survey and in the judgement."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulMapWarning)
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
@@ -279,7 +300,8 @@ def judgement_of(embedder: BaseEmbedder) -> Judgement | None:
         match=float(diagnosis["match"].value),
         certified=not diagnosis["certificate"].is_raised,
         estimated_error=float(embedder.estimated_error_),
-        doubts=tuple(flag.name for flag in diagnosis.raised),
+        doubts=frozenset(flag.name for flag in diagnosis.raised),
+        messages=tuple(flag.message for flag in diagnosis.raised if flag.name not in HARMLESS),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isofold.embedding._candidates import Candidate
+from isofold.embedding._candidates import FEW, Candidate
 from isofold.embedding._trials import Trial
 from isofold.survey import Survey
 
@@ -68,13 +68,13 @@ class Decision:
         return " ".join(self.reasons)
 
     def __str__(self) -> str:
+        if not self.candidates:
+            return "\n".join(self.reasons)
         rows = [f"{'method':<10} {'score':>7} {'kept':>7} {'length error':>13} {'seconds':>8}"]
         for c in self.candidates:
-            mark = "  <- used" if c.method == self.method else f"  {c.note}".rstrip()
-            rows.append(
-                f"{c.method:<10} {c.score:>7.3f} {c.kept:>7.3f} {c.length_error:>13.3f} "
-                f"{c.seconds:>8.2f}{mark}"
-            )
+            mark = "  <- used" if c.method == self.method else ""
+            figures = f"{c.score:>7.3f} {c.kept:>7.3f} {c.length_error:>13.3f} {c.seconds:>8.2f}"
+            rows.append(f"{c.method:<10} {f'  failed: {c.note}' if c.note else figures}{mark}")
         return "\n".join([*self.reasons, *rows])
 
 
@@ -98,37 +98,52 @@ def explain(survey: Survey, trial: Trial, quality: MapQuality, alternative: str)
         Sentences, none of them empty.
     """
     r, n_fitted = trial.choice.n_components, len(trial.rows)
+    # What lies flat has no shape to warn of.
+    shapes = () if trial.is_sheet or trial.is_exact else survey.shapes()
     used = f"The map of {in_words(r)} was made by {NAMES[trial.method]}."
     partly = ""
     if n_fitted < survey.n_samples:
         partly = f"It was fitted to {n_fitted:,} samples, as time was short; the rest were placed."
-    told = (trial.choice.reason, _reason(trial, survey), used, partly, _lost(quality), alternative)
-    return tuple(sentence for sentence in (*survey.sentences(), *told) if sentence)
+    doubts: tuple[str, ...] = ()
+    if trial.is_doubtful and trial.judgement is not None:
+        doubts = trial.judgement.messages
+    told = (trial.choice.reason, used, _reason(trial, survey), *doubts, partly, _kept(quality))
+    every = (*survey.sentences(), *shapes, *told, alternative)
+    return tuple(sentence for sentence in every if sentence)
 
 
 def _reason(trial: Trial, survey: Survey) -> str:
     """Return the sentence that tells why a method was used."""
     r, judgement = trial.choice.n_components, trial.judgement
     if trial.is_exact:
-        return f"The data lie in {in_words(r)}: there is nothing to unfold."
-    if trial.method == "ipa" and judgement is not None and judgement.is_sheet:
+        rank = r if survey.rank is None else min(r, survey.rank)
+        if rank == 0:
+            return "All samples are the same: there is nothing to unfold."
+        return f"The data lie in {in_words(rank)}: there is nothing to unfold."
+    if trial.is_sheet and judgement is not None:
         best = "is certified as the best" if judgement.certified else "is not certified"
         what = "a curve" if r == 1 else f"a sheet of {in_words(r)}"
+        what = what if len(survey.parts) == 1 else f"pieces of {what}"
+        fit = f"Patches of the data fit together to {judgement.match:.1%}"
+        if judgement.match == 0.0:
+            fit = "A single patch holds all of the data"
         return (
-            f"Patches of the data fit together to {judgement.match:.1%}: they are {what}, which "
-            f"could be unfolded; the stitching {best}, and the estimated error of the coordinates "
-            f"is {judgement.estimated_error:.1%}."
+            f"{fit}: they are {what}, which could be unfolded; the stitching {best}, and the "
+            f"estimated error of the coordinates is {judgement.estimated_error:.1%}."
         )
     misfit = ""
-    if judgement is not None:
+    if judgement is not None and judgement.is_stitched and judgement.match > 0.0:
         misfit = f"Patches of the data disagree by {judgement.match:.0%} where they overlap. "
     if trial.method != "local_mds":
-        return f"{misfit}Of all candidates this one did best with samples that it had not seen."
+        seen = "samples" if survey.n_samples < FEW else "samples that they had not seen"
+        return f"{misfit}It did best of all methods with {seen}."
     if survey.suggested_dimension > r:
         return (
             f"{misfit}Data of about {in_words(survey.suggested_dimension)} cannot keep all "
             f"distances in {r}; local distances were favored."
         )
+    if judgement is None:
+        return "Only distances are known, so that no patches could be stitched."
     return f"{misfit}The data are no sheet that lies flat; local distances were favored."
 
 
@@ -137,11 +152,11 @@ def in_words(n_dimensions: int) -> str:
     return "1 dimension" if n_dimensions == 1 else f"{n_dimensions} dimensions"
 
 
-def _lost(quality: MapQuality) -> str:
+def _kept(quality: MapQuality) -> str:
     parts = []
     if np.isfinite(quality.trustworthiness):
-        parts.append(f"trustworthiness {quality.trustworthiness:.3f}")
+        parts.append(f"trustworthiness is {quality.trustworthiness:.3f}")
     if np.isfinite(quality.continuity):
         parts.append(f"continuity {quality.continuity:.3f}")
     parts.append(f"distances between neighbors are wrong by {quality.length_error:.1%} (median)")
-    return f"What was lost: {', '.join(parts)}."
+    return f"How true it is: {', '.join(parts)}."

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import scipy.sparse as sp
 from isofold._base import BaseEmbedder
 from isofold._typing import FloatArray, IntArray
 from isofold.embedding._candidates import (
+    FEW,
     REHEARSED,
     Candidate,
     Judgement,
@@ -21,12 +21,14 @@ from isofold.embedding._candidates import (
     rehearsal_size,
     rehearse,
 )
-from isofold.linalg import principal_coordinates
-from isofold.neighbors import build_search
+from isofold.embedding._clock import LEAST_FITTED, SHARE_OF_TIME, Clock
+from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
+from isofold.neighbors import build_graph, build_search, edge_errors, mean_at_nodes
 from isofold.neighbors.precomputed import nearest_in_rows
+from isofold.patches.reduce import is_flat
 from isofold.survey import Survey
 
-__all__ = ["Choice", "Clock", "Trial", "Trials"]
+__all__ = ["Choice", "Trial", "Trials"]
 
 POINTS, DISTANCES = ("ipa", "local_mds", "pca"), ("local_mds",)
 """The candidates, by what is known of the samples."""
@@ -38,51 +40,16 @@ NEARLY = 1.0
 """How far the estimated dimension may exceed that of the map for stitching to be tried on all data
 although it failed in the rehearsal: in a sample the layers of a roll lie closer to each other."""
 
-SHARE_OF_TIME = 0.5
-"""Share of the time that is left which a fit may take by estimate."""
-
-LEAST_FITTED = 200
-"""Samples that are fitted whatever the time."""
-
-SAMPLES_A_SECOND = 50.0
-"""Samples that are surveyed and rehearsed for each second of time that there is, at least as many
-as are fitted in any case."""
+PAIRS_A_SECOND, LEAST_EPOCHS = 1.5e8, 30
+"""Pairs of samples a second that draw each other, and sweeps at least, where time is too short to
+draw all pairs as often as by default."""
 
 LOOSE_MATCH, CLEAR_LEAD = 0.3, 1.05
 """Misfit of patches from which on a stitched map must have this many times the score of the others
 to be taken: below are caps, half globes and strips, above clouds, where chance decides."""
 
-EXPLAINED = 1.0 - 1e-12
-"""Share of the variance in the axes of the map from which on nothing is lost."""
-
-
-@dataclass(frozen=True)
-class Clock:
-    """The time that is left.
-
-    Attributes
-    ----------
-    seconds : float
-        All the time there was.
-    begin : float
-        When it began.
-    """
-
-    seconds: float
-    begin: float
-
-    @classmethod
-    def started(cls, seconds: float) -> Clock:
-        """Return a clock that runs from now on."""
-        return cls(seconds, time.perf_counter())
-
-    def left(self) -> float:
-        """Return the time that is left."""
-        return self.seconds - (time.perf_counter() - self.begin)
-
-    def most_samples(self, wanted: int) -> int:
-        """Return how many samples to look at: as many as wanted, if there is time for them."""
-        return min(wanted, max(LEAST_FITTED, int(SAMPLES_A_SECOND * self.seconds)))
+DISTORTION_NEIGHBORS = 10
+"""Neighbors by whose distances a projection is judged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,14 +106,31 @@ class Trial:
         """The candidates."""
         return self.choice.candidates
 
+    @property
+    def is_sheet(self) -> bool:
+        """Whether the data are a sheet that was unfolded."""
+        return self.method == "ipa" and self.judgement is not None and self.judgement.is_sheet
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a stitched map that is no sheet's was taken: what it doubts is to be told."""
+        return self.method == "ipa" and not self.is_sheet
+
     def evidence(self, survey: Survey) -> dict[str, float]:
-        """Return the figures that decided, by name."""
-        figures = {"dimension": survey.dimension, "exact": float(self.is_exact)}
+        """Return the figures that decided, by name; those that could be told."""
+        figures = {
+            "dimension": survey.dimension,
+            "pieces": float(len(survey.parts)),
+            "noise": survey.parts[0].noise,
+            "sampling": survey.sampling,
+            "exact": float(self.is_exact),
+        }
         if self.judgement is not None:
             figures["match"] = self.judgement.match
             figures["certified"] = float(self.judgement.certified)
             figures["estimated_error"] = self.judgement.estimated_error
-        return figures | {f"score_{c.method}": c.score for c in self.candidates}
+        figures |= {f"score_{c.method}": c.score for c in self.candidates}
+        return {name: value for name, value in figures.items() if np.isfinite(value)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,27 +167,43 @@ class Trials:
 
     def smallest_dimension(self, tolerance: float) -> Choice:
         """Return the smallest dimension in which distances are kept to a tolerance."""
-        suggested = min(self.survey.suggested_dimension, self._most_dimensions())
         if sp.issparse(self.X):
-            words = f"The growth of neighborhoods suggests n_components={suggested}."
-            return Choice(suggested, words, ())
-        tried: dict[int, Choice] = {}
+            return self._smallest_for_graph(tolerance)
+        suggested = min(self.survey.suggested_dimension, self._most_dimensions())
+        allowed, tried = percent(tolerance), dict[int, Choice]()
         for r in range(1, self._most_dimensions() + 1):
             tried[r] = self.given_dimension(r)
-            kept = [c for c in tried[r].candidates if c.length_error <= tolerance]
             if not tried[r].candidates:
-                return Choice(r, f"n_components={r} holds all that the data have.", ())
-            if kept or self.clock.left() < SHARE_OF_TIME * self.clock.seconds:
+                return tried[r]
+            if any(c.length_error <= tolerance for c in tried[r].candidates):
+                words = (
+                    f"n_components={r} is the least that keeps distances to {percent(tolerance)}."
+                )
+                return replace(tried[r], reason=words)
+            if self.clock.is_late():
                 break
-        if kept:
-            words = f"n_components={r} is the least that keeps distances to {tolerance:.0%}."
-            return Choice(r, words, tried[r].candidates)
-        r = min(suggested, r)
+        short = "Time was short: no" if r < self._most_dimensions() else "No"
         words = (
-            f"No n_components up to {max(tried)} keeps distances to {tolerance:.0%}; {r} was "
-            f"taken, as the growth of neighborhoods suggests."
+            f"{short} n_components up to {r} keeps distances to {allowed}; {suggested} was taken, "
+            f"as the growth of neighborhoods suggests."
         )
-        return Choice(r, words, tried[r].candidates)
+        return replace(tried.get(suggested) or self.given_dimension(suggested), reason=words)
+
+    def _smallest_for_graph(self, tolerance: float) -> Choice:
+        """Return the smallest dimension in which known distances are kept to a tolerance."""
+        everything, errors = np.arange(self.X.shape[0]), dict[int, float]()
+        for r in range(1, self._most_dimensions() + 1):
+            errors[r] = self._fitted("local_mds", r, everything).length_errors_.median
+            if errors[r] <= tolerance:
+                words = f"n_components={r} is the least that keeps distances to"
+                return Choice(r, f"{words} {percent(tolerance)}.", ())
+            if self.clock.is_late():
+                break
+        best = min(errors, key=errors.__getitem__)
+        words = (
+            f"No n_components up to {r} keeps distances to {percent(tolerance)}; {best} was best."
+        )
+        return Choice(best, words, ())
 
     def decide(self, choice: Choice) -> Trial:
         """Return the method that suits the data, fitted."""
@@ -226,36 +226,42 @@ class Trials:
             return self._trial(stitched, choice)
         best = max(others, key=lambda candidate: candidate.score)
         judgement = stitched.judgement
-        is_loose = judgement is None or judgement.match > LOOSE_MATCH
-        is_best = stitched.score > (CLEAR_LEAD if is_loose else 1.0) * best.score
+        is_best = _leads(stitched, best)
         if is_best or self._may_be_sheet(stitched, r):
             trial = self._trial(stitched, choice)
             judgement = trial.judgement
-            if is_best or (judgement is not None and judgement.is_sheet):
+            if judgement is not None and judgement.is_sheet:
+                return trial
+            if is_best and judgement is not None and not judgement.is_folded:
                 return trial
         return self._trial(best, choice, judgement)
 
     def alternative(self, trial: Trial) -> str:
-        """Return a sentence about what as many dimensions as the data have would give."""
+        """Return a sentence about what as many dimensions as the data have, or 12, would give."""
         r = min(self.survey.suggested_dimension, self._most_dimensions())
         is_sheet = trial.judgement is not None and trial.judgement.is_sheet
         enough = r <= trial.choice.n_components or is_sheet or not trial.candidates
-        if enough or self.clock.left() < SHARE_OF_TIME * self.clock.seconds:
+        if enough or self.clock.is_late():
             return ""
         (candidate,) = self._rehearse(r, DISTANCES)
         used = next(c for c in trial.candidates if c.method == trial.method)
         if candidate.note or not candidate.length_error < used.length_error:
             return ""
+        new = "" if self._n_rehearsed() < FEW else " of new samples"
         return (
-            f"n_components={r} would keep {candidate.kept:.0%} of the neighbors of new samples, "
-            f"not {used.kept:.0%}, and their distances to {candidate.length_error:.0%}, not "
-            f"{used.length_error:.0%} (rehearsed on a sample)."
+            f"n_components={r} would keep {candidate.kept:.0%} of the neighbors{new}, not "
+            f"{used.kept:.0%}, and their distances to {candidate.length_error:.0%}, not "
+            f"{used.length_error:.0%} (rehearsed)."
         )
 
     def distortion(self, trial: Trial) -> FloatArray:
         """Return the distortion at every sample, that of the nearest fitted one for the others."""
-        fitted = getattr(trial.embedder, "distortion_", np.zeros(len(trial.rows)))
         n = self.X.shape[0]
+        if trial.is_exact:
+            return np.zeros(n)
+        fitted = getattr(trial.embedder, "distortion_", None)
+        if fitted is None:
+            fitted = distortion_of(self.X[trial.rows], trial.embedding[trial.rows])
         if len(trial.rows) == n:
             return np.asarray(fitted)
         if self.is_distances:
@@ -275,22 +281,30 @@ class Trials:
             n_components,
             self.rng,
             is_distances=self.is_distances,
-            most=self.clock.most_samples(REHEARSED),
+            most=self._n_rehearsed(),
+            is_late=self.clock.is_late,
             **self.shared,
         )
+
+    def _n_rehearsed(self) -> int:
+        """Return how many samples are rehearsed."""
+        width = 1 if self.is_distances else self.X.shape[1]
+        return min(self.X.shape[0], self.clock.most_samples(REHEARSED, width))
 
     def _is_flat(self, n_components: int) -> bool:
         """Tell whether the data lie in as many dimensions, so that nothing is to be unfolded."""
         if self.is_distances:
             return False
-        d = self.X.shape[1]
-        rank = d if self.survey.rank is None else self.survey.rank
-        if n_components >= d or rank > n_components:
-            return n_components >= d
-        return principal_coordinates(self.X, n_components).explained >= EXPLAINED
+        rank = self.survey.rank
+        if rank is not None and n_components < min(rank, self.X.shape[1]):
+            return False
+        return is_flat(self.X, n_components)
 
     def _most_dimensions(self) -> int:
-        return max(1, min(MOST_DIMENSIONS, self.X.shape[1], self.survey.suggested_dimension + 2))
+        likely = MOST_DIMENSIONS
+        if np.isfinite(self.survey.dimension):
+            likely = self.survey.suggested_dimension + 2
+        return max(1, min(MOST_DIMENSIONS, self.X.shape[1], likely))
 
     def _may_be_sheet(self, stitched: Candidate, n_components: int) -> bool:
         """Tell whether stitching all data is worth the time."""
@@ -320,7 +334,7 @@ class Trials:
     def _rows_in_time(self, candidate: Candidate) -> IntArray:
         n = self.X.shape[0]
         size, allowed = n, SHARE_OF_TIME * self.clock.left()
-        rehearsed = rehearsal_size(n, self.clock.most_samples(REHEARSED))
+        rehearsed = rehearsal_size(n, self._n_rehearsed())
         while size > LEAST_FITTED and candidate.seconds_for(size, n, rehearsed) > allowed:
             size = max(LEAST_FITTED, int(0.8 * size))
         if size >= n:
@@ -331,9 +345,35 @@ class Trials:
         shared = dict(self.shared)
         if self.is_distances:
             shared["metric"] = "precomputed"
+        if sp.issparse(self.X):
+            pairs = min(len(rows), MOST_PAIRED) ** 2
+            in_time = SHARE_OF_TIME * self.clock.left() * PAIRS_A_SECOND / pairs
+            shared["n_epochs"] = int(np.clip(in_time, LEAST_EPOCHS, LocalMDS().n_epochs))
         embedder = make_embedder(method, n_components, **shared)
         X = self.X
         if len(rows) < X.shape[0]:
             X = X[np.ix_(rows, rows)] if self.is_distances else X[rows]
         fit_quietly(embedder, X)
         return embedder
+
+
+def _leads(stitched: Candidate, best: Candidate) -> bool:
+    """Tell whether a stitched map did better than the best of the others, and is no failure."""
+    judgement = stitched.judgement
+    if judgement is None or judgement.is_folded:
+        return False
+    is_loose = judgement.match > LOOSE_MATCH or not judgement.is_stitched
+    return stitched.score > (CLEAR_LEAD if is_loose else 1.0) * best.score
+
+
+def distortion_of(points: FloatArray, embedding: FloatArray) -> FloatArray:
+    """Return the mean relative error of the distances of every sample to its neighbors."""
+    k = min(DISTORTION_NEIGHBORS, len(points) - 1)
+    graph = build_graph(points, n_neighbors=k)
+    errors = edge_errors(embedding[graph.sample_of_node], graph)
+    return np.asarray(mean_at_nodes(errors, graph)[graph.node_of_sample])
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with as many digits as it needs."""
+    return f"{100.0 * share:.3g}%"

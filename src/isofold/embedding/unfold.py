@@ -14,6 +14,7 @@ by the map.
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,17 +23,26 @@ import scipy.sparse as sp
 from isofold._base import BaseEmbedder
 from isofold._errors import DoubtfulMapWarning, InvalidInputError, warn_user
 from isofold._typing import FloatArray
-from isofold._validation import check_choice, check_count, check_flag, check_positive, check_share
+from isofold._validation import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_positive,
+    check_share,
+    check_units,
+)
+from isofold.embedding._clock import Clock
 from isofold.embedding._decision import Decision, MapQuality, explain
-from isofold.embedding._trials import Clock, Trial, Trials
+from isofold.embedding._trials import Trial, Trials
 from isofold.embedding._unfolder import read_seed
 from isofold.extension import fit_from_distances
-from isofold.linalg import coordinates_from_gram, gram_from_distances
+from isofold.linalg import GramFactor, coordinates_from_gram, gram_from_distances
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
+from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.search import METRICS
 from isofold.quality import continuity, local_isometry, trustworthiness
-from isofold.survey import survey_samples
+from isofold.survey import Survey, survey_samples
 from isofold.survey.data import MOST_SAMPLES
 
 __all__ = ["Unfold"]
@@ -42,8 +52,11 @@ logger = logging.getLogger("isofold")
 MOST_EMBEDDED = 5000
 """Samples up to which distances are turned into points, if they are those of points at all."""
 
-LARGEST_NEGATIVE = 1e-6
-"""Share of negative eigenvalues up to which distances are those of points."""
+EIGENVALUES_A_SECOND, SHARE_FOR_POINTS = 1e9, 0.2
+"""Cube of the number of samples whose eigenvalues take a second, and the share of all time."""
+
+LARGEST_ERROR = 0.01
+"""Relative error of distances between neighbors up to which they are those of points."""
 
 MEASURED, LEAST_MEASURED, MEASURED_NEIGHBORS = 1000, 100, 12
 """Samples at which the finished map is measured, at most and at least, and neighbors of each."""
@@ -89,7 +102,10 @@ class Unfold(BaseEmbedder):
     rows_ : ndarray of int
         The samples it was fitted to: all, unless time was short.
     distortion_ : ndarray of shape (n_samples,)
-        Mean relative error of the distances of every sample to its neighbors.
+        Mean relative error of the distances of every sample to its neighbors; of a sample that was
+        placed by the map, that of the nearest fitted one.
+    extension_ : DistanceMap or None
+        What `transform` uses where distances could be turned into points.
     n_components_ : int
         Dimension of the map.
 
@@ -102,7 +118,7 @@ class Unfold(BaseEmbedder):
     -----
     Same seed, same map, unless `max_seconds` had to be enforced. `transform` is that of the
     method used, row by row. A `DoubtfulMapWarning` tells when distances are not kept to
-    `tolerance`.
+    `tolerance`, or that parts of the map are not to be trusted.
 
     Examples
     --------
@@ -141,14 +157,8 @@ class Unfold(BaseEmbedder):
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
         rng, clock = self._check(X)
-        survey = survey_samples(
-            X,
-            metric=self.metric,
-            max_samples=clock.most_samples(MOST_SAMPLES),
-            random_state=rng,
-            n_jobs=self.n_jobs,
-        )
-        points = X if self.metric == "euclidean" else points_of(X)
+        points = X if self.metric == "euclidean" else points_of(X, clock)
+        survey = self._survey(X, points, clock, rng)
         trials = Trials(
             X if points is None else points,
             is_distances=points is None,
@@ -179,9 +189,23 @@ class Unfold(BaseEmbedder):
         if points is not None and self.metric == "precomputed":
             self.extension_ = fit_from_distances(trial.embedding)
         logger.log(logging.INFO if self.verbose else logging.DEBUG, "%s", decision)
-        if quality.length_error > self.tolerance:
+        if quality.length_error > self.tolerance or trial.is_doubtful:
             warn_user(f"{decision.summary()} See decision_.", DoubtfulMapWarning)
         return trial.embedding
+
+    def _survey(
+        self, X: Any, points: FloatArray | None, clock: Clock, rng: np.random.RandomState
+    ) -> Survey:
+        """Look at the data, through points if there are any with their distances."""
+        is_points = self.metric == "euclidean"
+        survey = survey_samples(
+            X if points is None else points,
+            metric=self.metric if points is None else "euclidean",
+            max_samples=clock.most_samples(MOST_SAMPLES, X.shape[1] if is_points else 1),
+            random_state=rng,
+            n_jobs=self.n_jobs,
+        )
+        return survey if is_points else replace(survey, n_features=None, rank=None)
 
     def _transform(self, X: FloatArray) -> FloatArray:
         if self.extension_ is not None:
@@ -195,6 +219,10 @@ class Unfold(BaseEmbedder):
         clock = Clock.started(check_positive(self.max_seconds, name="max_seconds"))
         check_choice(self.metric, METRICS, name="metric")
         check_share(self.tolerance, name="tolerance")
+        # Empty rows of a sparse matrix are told of where it is read.
+        entries = np.asarray(X.data) if sp.issparse(X) else X
+        if entries.size:
+            check_units(entries, name="X")
         check_flag(self.verbose, name="verbose")
         for name in ("n_components", "n_neighbors"):
             value = getattr(self, name)
@@ -221,17 +249,40 @@ class Unfold(BaseEmbedder):
         return shared
 
 
-def points_of(distances: Any) -> FloatArray | None:
-    """Return points with given distances, or None if there are none, or too many to look."""
-    if sp.issparse(distances) or len(distances) > MOST_EMBEDDED:
+def points_of(distances: Any, clock: Clock) -> FloatArray | None:
+    """Return points with given distances, or None if there are none, or too many to look.
+
+    Distances are those of points if these have them between near samples, where errors matter most.
+    """
+    n_samples = distances.shape[0]
+    in_time = SHARE_FOR_POINTS * clock.seconds * EIGENVALUES_A_SECOND
+    if sp.issparse(distances) or n_samples > MOST_EMBEDDED or n_samples**3 > in_time:
         return None
-    unit = float(distances.max()) or 1.0
-    squares = (distances.astype(np.float64) / unit) ** 2
-    factor = coordinates_from_gram(gram_from_distances((squares + squares.T) / 2.0))
-    if factor.negative is None or factor.negative > LARGEST_NEGATIVE:
-        return None
-    points = factor.coordinates if factor.coordinates.shape[1] else np.zeros((len(distances), 1))
-    return np.asarray(unit * points)
+    between, distinct = distances_between_nodes(distances.astype(np.float64))
+    unit = float(between.max()) or 1.0
+    factor = coordinates_from_gram(gram_from_distances((between / unit) ** 2))
+    points = unit * _without_rounding(factor)
+    k = min(MEASURED_NEIGHBORS, len(between) - 1)
+    near = nearest_in_rows(between, k, own=np.arange(len(between)))[1]
+    for column in near.T:
+        wanted = between[np.arange(len(between)), column]
+        found = np.linalg.norm(points - points[column], axis=1)
+        if (np.abs(found - wanted) > LARGEST_ERROR * wanted).any():
+            return None
+    return np.asarray(points[distinct.node_of_sample])
+
+
+def _without_rounding(factor: GramFactor) -> FloatArray:
+    """Return coordinates without those axes that hold but rounding; at least one.
+
+    Rounding makes as many eigenvalues positive as negative, and as large.
+    """
+    variances = (factor.coordinates**2).sum(axis=0)
+    negative = factor.negative or 0.0
+    rounding = variances.sum() * negative / max(1.0 - negative, negative)
+    beyond = np.cumsum(variances[::-1])[::-1]
+    n_axes = max(1, int((beyond > rounding).sum()))
+    return np.pad(factor.coordinates[:, :n_axes], ((0, 0), (0, max(0, 1 - len(variances)))))
 
 
 def measure(

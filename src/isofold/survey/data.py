@@ -47,8 +47,14 @@ SPECTRUM_SAMPLE = 500
 LEAST_FOR_SHAPES = 30
 """Fewer points have no shape."""
 
+RANK_SAMPLE = 1000
+"""Samples whose rank is counted."""
+
 FEWEST = 4
 """Distinct points from which on a dimension can be estimated."""
+
+MOST_TOLD, LEAST_TOLD = 5, 0.5
+"""Pieces that are told one by one, and the least dimension that is told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +97,7 @@ class Survey:
     n_outliers : int
         Samples that hang on the rest by edges far too long for the place.
     rank : int or None
-        Directions in which the samples differ at all; None if distances were given.
+        Directions in which 1,000 samples differ at all; None if distances were given.
     dimension : float
         Levina-Bickel estimate of the intrinsic dimension, NaN if there are too few samples.
     parts : tuple of SurveyedPart
@@ -129,28 +135,42 @@ class Survey:
         if self.n_looked_at < self.n_samples:
             seen.append(f"{self.n_looked_at:,} of them, drawn at random, were looked at.")
         if self.n_copies:
-            seen.append(f"{self.n_copies:,} are copies of others.")
+            seen.append(f"{self.n_copies:,} {_are(self.n_copies)} of others.")
         if self.n_outliers:
-            seen.append(f"{self.n_outliers:,} lie far off the others.")
+            seen.append(f"{self.n_outliers:,} {_lie(self.n_outliers)} far off the others.")
         if len(self.parts) > 1:
-            sizes = ", ".join(str(part.n_samples) for part in self.parts[:5])
-            more = ", …" if len(self.parts) > 5 else ""
+            sizes = ", ".join(str(part.n_samples) for part in self.parts[:MOST_TOLD])
+            more = ", …" if len(self.parts) > MOST_TOLD else ""
             seen.append(
                 f"They fall into {len(self.parts)} pieces of {sizes}{more} samples, if only "
-                f"mutual neighbors are joined."
+                f"mutual neighbors are joined: where pieces lie to each other means little."
             )
-        if np.isfinite(self.dimension):
-            seen.append(f"They look about {self.dimension:.1f}-dimensional.")
-        gap = self.parts[0].gap_dimension if self.parts else None
+        if self.dimension >= LEAST_TOLD:
+            seen.append(f"They look about {self.dimension:.1f}-dimensional{self._by_part()}.")
+        gap = self.parts[0].gap_dimension
         if gap is not None and gap < self.suggested_dimension:
-            seen.append(f"Beyond {gap} dimensions there is much less, which may be noise.")
-        return (*seen, *(f"{flag.message} {flag.advice}".strip() for flag in self.raised))
+            seen.append(
+                f"Beyond {gap} dimensions neighborhoods extend {self.parts[0].noise:.0%} as far, "
+                f"which may be noise."
+            )
+        return tuple(seen)
+
+    def shapes(self) -> tuple[str, ...]:
+        """Return which shapes were recognized, in plain words."""
+        return tuple(f"{flag.message} {flag.advice}".strip() for flag in self.raised)
+
+    def _by_part(self) -> str:
+        """Return the dimensions of the first pieces, if there are some that differ."""
+        large = [p for p in self.parts[:MOST_TOLD] if p.dimension >= LEAST_TOLD]
+        told = [f"{part.dimension:.1f}" for part in large]
+        return f" (by piece: {', '.join(told)})" if len(set(told)) > 1 else ""
 
     def _features(self) -> str:
         if self.n_features is None:
             return ", given by their distances"
         of_rank = "" if self.rank == self.n_features else f" (of rank {self.rank})"
-        return f" with {self.n_features:,} features{of_rank}"
+        plural = "" if self.n_features == 1 else "s"
+        return f" with {self.n_features:,} feature{plural}{of_rank}"
 
 
 def survey_samples(
@@ -229,9 +249,17 @@ def _graph_of(X: Any, metric: str, n_jobs: int | None) -> NeighborGraph:
     return choose_graph(X, "mutual", n_neighbors=NEIGHBORS, metric=metric, n_jobs=n_jobs)
 
 
+def _are(count: int) -> str:
+    return "is a copy" if count == 1 else "are copies"
+
+
+def _lie(count: int) -> str:
+    return "lies" if count == 1 else "lie"
+
+
 def _rank(points: FloatArray, dtype: np.dtype[Any]) -> int:
     """Return the number of directions beyond the rounding of the given numbers."""
-    centered = points - points.mean(axis=0)
+    centered = points[nodes_between(len(points), RANK_SAMPLE)] - points.mean(axis=0)
     largest = max(centered.shape) * float(np.finfo(dtype).eps)
     return int(np.linalg.matrix_rank(centered, rtol=largest))
 
@@ -242,7 +270,9 @@ def _dimension(X: Any, graph: NeighborGraph, nodes: IntArray, metric: str) -> fl
         return float("nan")
     if sp.issparse(X):
         part = graph if len(nodes) == graph.n_nodes else subgraph(graph, nodes)
-        return float(dimension_of_lengths(part))
+        value = dimension_of_lengths(part)
+        # Lengths that are all the same tell nothing.
+        return float(value) if value < part.n_nodes else float("nan")
     rows = graph.sample_of_node[nodes]
     some = X[rows] if metric == "euclidean" else X[np.ix_(rows, rows)]
     return levina_bickel_dimension(some, metric=metric).value

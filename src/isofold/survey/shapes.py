@@ -109,8 +109,8 @@ def recognize_shapes(
     Parameters
     ----------
     points : ndarray of shape (n_nodes, d) or None
-        Places of the nodes. Without them only the flags are returned that a graph can tell:
-        closed_curve, cylinder, torus, sphere and branching.
+        Places of the nodes. Without them only the flags are returned that a graph can tell well:
+        closed_curve, sphere and branching.
     graph : NeighborGraph
         The neighbor graph, connected or not. Every part that holds at least a twentieth of the
         nodes is looked at by itself.
@@ -122,7 +122,8 @@ def recognize_shapes(
     tuple of Flag
         closed_curve, cylinder, torus, sphere, branching, clusters, noise, mixed_dimensions, raised
         or not. A torus does not raise the flag of a cylinder, clusters do not raise that of noise,
-        and none of clusters, noise and branching raises that of mixed dimensions.
+        noise raises none of a closed shape, and none of clusters, noise and branching raises that
+        of mixed dimensions.
 
     Raises
     ------
@@ -143,12 +144,14 @@ def recognize_shapes(
     places = None if points is None else reduced(_check_places(points, graph), rng)
     parts = sketch(places, graph, rng)
     looks = [_look(part, rng) for part in parts]
-    closed = (_closed_curve(looks), _cylinder(looks), _torus(looks), _sphere(looks))
     branching = _branching(looks)
     if places is None:
-        return (*closed, branching)
+        # Rolled out without places, bands and sheets are too much alike.
+        return (_closed_curve(looks), _sphere(looks), branching)
     clusters = _clusters(find_clumps(places, rng))
     noise = _noise([] if clusters.is_raised else looks)
+    shaped = [] if noise.is_raised else looks
+    closed = (_closed_curve(shaped), _cylinder(shaped), _torus(shaped), _sphere(shaped))
     # Where arms meet, a branching curve has more directions.
     has_other = clusters.is_raised or noise.is_raised or branching.is_raised
     mixed = _mixed_dimensions([] if has_other else looks)
@@ -313,7 +316,7 @@ def _noise(looks: list[_Look]) -> Flag:
         f"Only a cloud was seen: neighborhoods in {_of(look)} have {look.fullness:.0%} of the "
         f"variance beyond their main directions that the whole has, and it extends in about "
         f"{look.rank:.0f} directions.",
-        "There is no thinner shape to unfold; a linear projection shows as much.",
+        "There is no thinner shape to unfold: any map of fewer dimensions loses most distances.",
     )
 
 

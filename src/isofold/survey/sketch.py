@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.neighbors import (
     NeighborGraph,
+    find_strays,
     geodesic_distances,
     nearest_source,
     subgraph,
@@ -116,7 +117,7 @@ def reduced(points: FloatArray, rng: np.random.RandomState) -> FloatArray:
 def sketch(
     points: FloatArray | None, graph: NeighborGraph, rng: np.random.RandomState
 ) -> tuple[Part, ...]:
-    """Return the large parts of a graph, the largest first.
+    """Return the large parts of a graph, the largest first; single outliers are left out.
 
     Parameters
     ----------
@@ -132,6 +133,9 @@ def sketch(
     tuple of Part
         The parts.
     """
+    if graph.n_edges:
+        nodes = np.flatnonzero(~find_strays(graph, least=2))
+        points, graph = None if points is None else points[nodes], subgraph(graph, nodes)
     if graph.n_nodes > MOST_NODES:
         points, graph = contract(points, graph, rng)
     labels = component_labels(graph.n_nodes, graph.edges[~leaps(graph)])

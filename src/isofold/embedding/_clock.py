@@ -1,0 +1,52 @@
+"""The time that a fit may take, and how much of it is left."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+__all__ = ["LEAST_FITTED", "SHARE_OF_TIME", "Clock"]
+
+SHARE_OF_TIME = 0.5
+"""Share of the time that is left which a fit may take by estimate."""
+
+LEAST_FITTED = 200
+"""Samples that are fitted whatever the time."""
+
+SAMPLES_A_SECOND, MANY_FEATURES = 50.0, 500
+"""Samples that are surveyed and rehearsed for each second of time that there is, at least as many
+as are fitted in any case; of more features than these in proportion fewer."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The time that is left.
+
+    Attributes
+    ----------
+    seconds : float
+        All the time there was.
+    begin : float
+        When it began.
+    """
+
+    seconds: float
+    begin: float
+
+    @classmethod
+    def started(cls, seconds: float) -> Clock:
+        """Return a clock that runs from now on."""
+        return cls(seconds, time.perf_counter())
+
+    def left(self) -> float:
+        """Return the time that is left."""
+        return self.seconds - (time.perf_counter() - self.begin)
+
+    def is_late(self) -> bool:
+        """Return whether half of the time has passed."""
+        return self.left() < SHARE_OF_TIME * self.seconds
+
+    def most_samples(self, wanted: int, n_features: int) -> int:
+        """Return how many samples to look at: as many as wanted, if there is time for them."""
+        in_time = SAMPLES_A_SECOND * self.seconds * min(1.0, MANY_FEATURES / n_features)
+        return min(wanted, max(LEAST_FITTED, int(in_time)))
