@@ -18,6 +18,8 @@ def test_errors_within_one_percent_are_ties(used, expected):
     scores = {name: np.zeros(2) for name in "abc"}
     verdict = Verdict(used, scores, {"a": 0.1, "b": 0.1009, "c": 0.102})
     assert (verdict.best, verdict.is_right) == ("a", expected)
+    # All scores are the same.
+    assert verdict.is_right_by_either
 
 
 @pytest.mark.parametrize(
@@ -27,6 +29,12 @@ def test_scores_within_one_percent_are_ties(used, expected, on_first):
     verdict = Verdict(used, FOLDS, {})
     assert verdict.best == "a"
     assert (verdict.is_right, verdict.is_right_on_first) == (expected, on_first)
+    assert verdict.is_right_by_either == expected
+
+
+def test_either_is_not_enough_where_both_fail():
+    assert not Verdict("c", FOLDS, {"a": 0.1, "b": 0.2, "c": 0.3}).is_right_by_either
+    assert Verdict("c", FOLDS, {"a": 0.3, "b": 0.2, "c": 0.1}).is_right_by_either
 
 
 def test_differences_of_scores_have_a_standard_error():

@@ -122,8 +122,8 @@ def _reason(trial: Trial, survey: Survey) -> str:
         return f"The data lie in {in_words(rank)}: there is nothing to unfold."
     if trial.is_sheet and judgement is not None:
         best = "is certified as the best" if judgement.certified else "is not certified"
-        what = "a curve" if r == 1 else f"a sheet of {in_words(r)}"
-        what = what if len(survey.parts) == 1 else f"pieces of {what}"
+        one, many = ("a curve", "curves") if r == 1 else ("a sheet", "sheets")
+        what = f"{one if len(survey.parts) == 1 else many} of {in_words(r)}"
         fit = f"Patches of the data fit together to {judgement.match:.1%}"
         if judgement.match == 0.0:
             fit = "A single patch holds all of the data"
