@@ -44,6 +44,10 @@ HARMLESS = {"bending", "certificate", "curvature", "noise", "outliers", "pieces"
 """Doubts that are told, but do not keep a stitched map from being taken: the noise of a sheet, its
 pieces and outliers, and what any map would lose."""
 
+LARGEST_FOLDED = 0.05
+"""Share of such pairs from which on a map is folded, whatever its score: a cylinder pressed flat has
+one in two, sharp edges and sparse layers one in a hundred at most."""
+
 IPA_SAMPLE = 100_000
 """Samples beyond which stitching takes hardly longer: it works on a part of them."""
 
@@ -60,6 +64,8 @@ class Judgement:
         Whether the stitching is known to be the best.
     estimated_error : float
         Estimated error of the coordinates relative to their extent.
+    folded : float
+        Share of near pairs on the map that are far apart in the data.
     doubts : frozenset of str
         Names of the flags that are raised.
     messages : tuple of str
@@ -69,6 +75,7 @@ class Judgement:
     match: float
     certified: bool
     estimated_error: float
+    folded: float
     doubts: frozenset[str]
     messages: tuple[str, ...]
 
@@ -80,7 +87,7 @@ class Judgement:
     @property
     def is_folded(self) -> bool:
         """Whether parts lie on top of each other."""
-        return "contraction" in self.doubts
+        return self.folded > LARGEST_FOLDED
 
     @property
     def is_sheet(self) -> bool:
@@ -271,7 +278,11 @@ def _summed(method: str, runs: list[Candidate]) -> Candidate:
     judgements = [run.judgement for run in runs if run.judgement is not None]
     worst = max(judgements, key=lambda found: found.match, default=None)
     if worst is not None:
-        worst = replace(worst, doubts=frozenset().union(*(found.doubts for found in judgements)))
+        worst = replace(
+            worst,
+            folded=max(found.folded for found in judgements),
+            doubts=frozenset().union(*(found.doubts for found in judgements)),
+        )
     return Candidate(
         method,
         score=float(np.mean([run.score for run in runs])),
@@ -300,6 +311,7 @@ def judgement_of(embedder: BaseEmbedder) -> Judgement | None:
         match=float(diagnosis["match"].value),
         certified=not diagnosis["certificate"].is_raised,
         estimated_error=float(embedder.estimated_error_),
+        folded=float(diagnosis["contraction"].value),
         doubts=frozenset(flag.name for flag in diagnosis.raised),
         messages=tuple(flag.message for flag in diagnosis.raised if flag.name not in HARMLESS),
     )
