@@ -45,8 +45,8 @@ HARMLESS = {"bending", "certificate", "curvature", "noise", "outliers", "pieces"
 pieces and outliers, and what any map would lose."""
 
 LARGEST_FOLDED = 0.05
-"""Share of such pairs from which on a map is folded, whatever its score: a cylinder pressed flat has
-one in two, sharp edges and sparse layers one in a hundred at most."""
+"""Share of near pairs on a map that are far apart in the data from which on it is folded, whatever
+its score: a cylinder pressed flat has one in two, a sharp edge one in three hundred."""
 
 IPA_SAMPLE = 100_000
 """Samples beyond which stitching takes hardly longer: it works on a part of them."""
