@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 if _TYPE_CHECKING:
-    from isofold import datasets, extension, linalg, neighbors, quality, sdp
+    from isofold import datasets, extension, linalg, neighbors, quality, sdp, survey
     from isofold.alignment import StitchTerms
     from isofold.clustering import LDLC, MPPCA, VQPCA, GeodesicKMedoids, LocalSubspaceClassifier
     from isofold.embedding import (
@@ -49,6 +49,7 @@ __all__ = [
     "neighbors",
     "quality",
     "sdp",
+    "survey",
 ]
 
 # Estimators and what goes with them, by the room they live in.
