@@ -8,6 +8,7 @@ from experiments.real_data import faces, mnist, stability, tables
 EXPERIMENTS = {
     "tables": tables.tables,
     "stability": stability.stability,
+    "seeds": stability.seeds,
     "faces": faces.faces,
     "mnist": mnist.mnist,
 }

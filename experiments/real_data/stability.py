@@ -16,16 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import Row, fit, say, write_table
 from experiments.real_data.methods import METHODS, available, embed
-from experiments.real_data.sets import set_named
+from experiments.real_data.sets import all_digits, set_named
+from isofold import LocalMDS
 from isofold._typing import FloatArray, IntArray
 
-__all__ = ["distance_of_maps", "pairwise_distances", "stability", "subsamples"]
+__all__ = ["distance_of_maps", "pairwise_distances", "seeds", "stability", "subsamples"]
 
 SHOWN = ("PCA", "Isomap", "UMAP", "LocalMDS", "Unfold")
 STUDIED = ("Frey", "olive oil", "digits")
 N_SUBSAMPLES = 20
+N_SEEDS, MANY = 3, 10_000
 KEPT = 0.8
 
 
@@ -57,6 +59,21 @@ def stability(folder: Path) -> None:
             for row in of_set.values()
         ]
     write_table(rows, folder / "real_data_stability")
+
+
+def seeds(folder: Path) -> None:
+    """Map the same data from several seeds: the three sets, and more points than are all paired."""
+    sets = {name: set_named(name).load().X for name in STUDIED}
+    sets[f"MNIST, {MANY:,}"] = all_digits().X[:MANY]
+    rows: list[Row] = []
+    for name, X in sets.items():
+        maps = [
+            fit(f"{name}, seed {seed}", LocalMDS(random_state=seed, n_jobs=1), X).embedding
+            for seed in range(N_SEEDS)
+        ]
+        distances = [distance_of_maps(A, B) for A, B in combinations(maps, 2)]
+        rows.append({"set": name, "median": np.median(distances), "largest": max(distances)})
+    write_table(rows, folder / "real_data_seeds")
 
 
 def subsamples(n_points: int) -> list[IntArray]:

@@ -128,16 +128,20 @@ class Candidate:
 
     def seconds_for(self, size: int, n_samples: int, rehearsed: int) -> float:
         """Return how long it takes to fit so many samples and place the others, about."""
-        growth = size / max(rehearsed, 1)
-        fit = growth
+        growth, inside = size / max(rehearsed, 1), 0.0
         if self.method == "ipa":
             fit = min(size, IPA_SAMPLE) / max(rehearsed, 1)
-        if self.method == "local_mds":
+        elif self.method == "local_mds":
+            # All pairs of a sample, the graph of all, and the others placed within the sample.
             paired = min(size, MOST_PAIRED)
-            fit = (paired / max(rehearsed, 1)) ** 2 + growth
-            n_samples += size - paired
-        # Neighbors are sought among those that were fitted.
-        return self.seconds * max(1.0, fit) + self.placing * max(1.0, growth) * (n_samples - size)
+            spread = paired / max(rehearsed, 1)
+            fit = spread**2 + growth
+            inside = max(1.0, spread) * (size - paired)
+        else:
+            fit = growth
+        # Neighbors of the rest are sought among those that were fitted.
+        outside = max(1.0, growth) * (n_samples - size)
+        return self.seconds * max(1.0, fit) + self.placing * (inside + outside)
 
 
 def make_embedder(method: str, n_components: int, **shared: Any) -> BaseEmbedder:

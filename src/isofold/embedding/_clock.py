@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 __all__ = ["LEAST_FITTED", "SHARE_OF_TIME", "Clock"]
 
-SHARE_OF_TIME = 0.5
-"""Share of the time that is left which a fit may take by estimate."""
+SHARE_OF_TIME = 0.8
+"""Share of the time that is left which a fit may take by estimate; estimates are high."""
+
+LATE = 0.5
+"""Share of all time after which nothing more is tried."""
 
 LEAST_FITTED = 200
 """Samples that are fitted whatever the time."""
@@ -44,7 +47,7 @@ class Clock:
 
     def is_late(self) -> bool:
         """Return whether half of the time has passed."""
-        return self.left() < SHARE_OF_TIME * self.seconds
+        return self.left() < (1.0 - LATE) * self.seconds
 
     def most_samples(self, wanted: int, n_features: int) -> int:
         """Return how many samples to look at: as many as wanted, if there is time for them."""

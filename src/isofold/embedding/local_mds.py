@@ -60,8 +60,8 @@ parts of the data are two to three times more alike, and no worse."""
 SCALE_SAMPLE = 500
 """Points whose distances tell how much longer ways are than straight distances."""
 
-NEAREST_CORE = 5
-"""Points of the sample over which the ways of all others lead."""
+NEAREST_CORE, ROWS_AT_WORK = 5, 3
+"""Points of the sample over which the ways of all others lead, and arrays of them at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +234,7 @@ class LocalMDS(BaseEmbedder):
         places = np.empty((samples.graph.n_nodes, r))
         places[chosen] = layout.places
         others = np.setdiff1d(np.arange(len(places)), chosen)
-        step = block_rows(3 * 4 * NEAREST_CORE * len(chosen), len(others))
+        step = block_rows(ROWS_AT_WORK * 4 * len(chosen), len(others))
         for start in range(0, len(others), step):
             nodes = others[start : start + step]
             rows = core.rows_of(nodes)
