@@ -48,8 +48,9 @@ LARGEST_FOLDED = 0.05
 """Share of near pairs on a map that are far apart in the data from which on it is folded, whatever
 its score: a cylinder pressed flat has one in two, a sharp edge one in three hundred."""
 
-IPA_SAMPLE = 100_000
-"""Samples beyond which stitching takes hardly longer: it works on a part of them."""
+IPA_SAMPLE, GRAPH_SHARE = 100_000, 0.3
+"""Samples beyond which stitching takes hardly longer: it works on a part of them; and the time of a
+graph of all samples beside that of local scaling, as both grow with the data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +136,7 @@ class Candidate:
             # All pairs of a sample, the graph of all, and the others placed within the sample.
             paired = min(size, MOST_PAIRED)
             spread = paired / max(rehearsed, 1)
-            fit = spread**2 + growth
+            fit = spread**2 + GRAPH_SHARE * growth
             inside = max(1.0, spread) * (size - paired)
         else:
             fit = growth
