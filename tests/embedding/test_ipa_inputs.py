@@ -105,7 +105,7 @@ def test_two_places():
     ipa = model()
     Y = ipa.fit_transform(X)
     assert np.linalg.norm(Y[0] - Y[-1]) == pytest.approx(3.0)
-    np.testing.assert_array_equal(Y[:, 1], 0.0)
+    assert np.abs(Y[:, 1]).max() <= ROUNDING
     assert_usable(ipa, X)
 
 

@@ -119,7 +119,7 @@ def conic(problem, limit=None):
     else:
         inner = basis.T @ dense(problem.objective) @ basis
         program = cp.Problem(cp.Maximize(cp.sum(cp.multiply(inner, L))), [error <= limit])
-    program.solve(solver=cp.CLARABEL)
+    program.solve(solver=cp.CLARABEL, tol_gap_abs=TOL, tol_gap_rel=TOL, tol_feas=TOL)
     return float(program.value)
 
 
@@ -160,7 +160,7 @@ def null_space_form(instance, problem):
     unseen = np.eye(n) - instance.E @ instance.E.T
     bounded = cp.sum(cp.multiply(unseen, A)) <= np.trace(np.linalg.pinv(K, rcond=1e-9))
     program = cp.Problem(cp.Maximize(s @ free @ beta), [S == A, bounded])
-    program.solve(solver=cp.CLARABEL)
+    program.solve(solver=cp.CLARABEL, tol_gap_abs=TOL, tol_gap_rel=TOL, tol_feas=TOL)
     assert program.status == "optimal"
     return A.value
 

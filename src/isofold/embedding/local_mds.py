@@ -142,7 +142,7 @@ class LocalMDS(BaseEmbedder):
     >>> from sklearn.datasets import load_digits
     >>> from isofold import LocalMDS
     >>> from isofold.quality import trustworthiness
-    >>> X = load_digits().data[:300]
+    >>> X = load_digits().data[:400]
     >>> Y = LocalMDS(random_state=0).fit_transform(X)
     >>> bool(trustworthiness(X, Y) > 0.9)
     True
