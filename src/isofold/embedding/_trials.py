@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from isofold._base import BaseEmbedder
 from isofold._typing import FloatArray, IntArray
+from isofold.alignment.evidence import LARGEST_MATCH
 from isofold.embedding._candidates import (
     FEW,
     REHEARSED,
@@ -307,13 +308,13 @@ class Trials:
         return max(1, min(MOST_DIMENSIONS, self.X.shape[1], likely))
 
     def _may_be_sheet(self, stitched: Candidate, n_components: int) -> bool:
-        """Tell whether stitching all data is worth the time."""
+        """Tell whether stitching all data is worth the time: more points may settle doubts."""
         judgement = stitched.judgement
         if judgement is None:
             return False
         gap = self.survey.parts[0].gap_dimension
         is_thin = self.survey.dimension <= n_components + NEARLY or gap == n_components
-        return judgement.is_sheet or is_thin
+        return judgement.match <= LARGEST_MATCH or is_thin
 
     def _trial(
         self, candidate: Candidate, choice: Choice, judgement: Judgement | None = None
