@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup demo test lint pytest bench reproduce clean
+.PHONY: help setup browser demo test lint pytest bench reproduce clean
 
 help:
 	@echo "make demo   unfold a swiss roll, write picture, scorecard and diagnosis to demo-output/"
@@ -22,6 +22,15 @@ $(VENV)/.installed: pyproject.toml setup.py $(shell find src -name "*.pyx")
 	$(BIN)/python -m pip install --quiet --group dev --editable ".[all]"
 	@touch $@
 
+# The report page is tested in a real browser. Root on Debian gets one here; elsewhere install
+# Chromium or Chrome, or else these tests are skipped and say so.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+	|| command -v google-chrome >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	     && apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq -y install chromium; } \
+	|| echo "No Chromium found: the tests of the report page will be skipped."
+
 demo: setup
 	$(BIN)/python examples/demo.py
 
@@ -31,7 +40,7 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-pytest: setup
+pytest: setup browser
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 test: lint pytest

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 if _TYPE_CHECKING:
-    from isofold import datasets, extension, linalg, neighbors, quality, sdp, survey
+    from isofold import datasets, extension, linalg, neighbors, plot, quality, sdp, survey
+    from isofold._progress import progress
     from isofold.alignment import StitchTerms
     from isofold.clustering import LDLC, MPPCA, VQPCA, GeodesicKMedoids, LocalSubspaceClassifier
     from isofold.embedding import (
@@ -22,6 +23,8 @@ if _TYPE_CHECKING:
         TesseraMap,
         Unfold,
     )
+    from isofold.reports import report
+    from isofold.storage import load, save
 
 __version__ = "0.1.0"
 __all__ = [
@@ -46,13 +49,18 @@ __all__ = [
     "datasets",
     "extension",
     "linalg",
+    "load",
     "neighbors",
+    "plot",
+    "progress",
     "quality",
+    "report",
+    "save",
     "sdp",
     "survey",
 ]
 
-# Estimators and what goes with them, by the room they live in.
+# Estimators and functions, by the room they live in.
 _HOMES = {
     "EAT": "embedding",
     "IPA": "embedding",
@@ -72,6 +80,10 @@ _HOMES = {
     "StitchTerms": "alignment",
     "TesseraMap": "embedding",
     "Unfold": "embedding",
+    "load": "storage",
+    "progress": "_progress",
+    "report": "reports",
+    "save": "storage",
 }
 
 

@@ -9,10 +9,13 @@ __all__ = [
     "ConvergenceError",
     "DataNotFoundError",
     "DisconnectedGraphWarning",
+    "DoubtfulMapWarning",
     "EmbeddingError",
+    "InterruptedFitWarning",
     "InvalidInputError",
     "MemoryLimitError",
     "MissingDependencyError",
+    "ModelFileError",
     "UnboundedProblemError",
     "warn_user",
 ]
@@ -64,6 +67,14 @@ class UnboundedProblemError(InvalidInputError):
 
 class DoubtfulMapWarning(UserWarning):
     """A map was made, but there are reasons not to trust it unseen."""
+
+
+class InterruptedFitWarning(UserWarning):
+    """A fit was ended by its user; what it returned is the best it had."""
+
+
+class ModelFileError(InvalidInputError):
+    """A file is no saved model, or a damaged one, or one of a newer isofold."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

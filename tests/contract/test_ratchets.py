@@ -26,7 +26,9 @@ ROOMS = [
 
 # Each costs more to import than all of isofold, or is optional.
 HEAVY = {
+    "anndata",
     "clarabel",
+    "click",
     "cvxpy",
     "dask",
     "faiss",
@@ -36,9 +38,12 @@ HEAVY = {
     "pandas",
     "plotly",
     "polars",
+    "pyarrow",
     "qdldl",
+    "rich",
     "scs",
     "sklearn",
+    "zarr",
 }
 OUTSIDE = {"benchmarks", "docs", "examples", "experiments", "helpers", "tests"}
 
