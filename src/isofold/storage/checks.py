@@ -1,0 +1,189 @@
+"""Whether numbers of a file fit each other, before compiled code relies on it.
+
+Our kernels, and those of SciPy's sparse matrices, do not look whether an index is within an array:
+a file made to harm could read or write anywhere. Each function here looks at one class, whose parts
+were looked at before. What is only used through NumPy needs no check, since NumPy looks itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isofold._memory import require_memory
+from isofold.patches.atlas import n_coefficients
+from isofold.storage.flaws import require
+
+MOST_DIMENSIONS = 128
+"""Dimensions of charts, whose bending is r⁴ numbers a chart and takes a minute beyond this."""
+
+
+def check_atlas(atlas: Any) -> None:
+    """Look at the charts, whose arrays the kernels walk through."""
+    require(atlas.axes.ndim == 3, "charts have no axes")
+    n, d, r = atlas.axes.shape
+    shapes = [
+        (atlas.origins, (n, d)),
+        (atlas.coefficients, (n, n_coefficients(r), d)),
+        (atlas.shrinkage, (n,)),
+    ]
+    _check_shapes(shapes, "charts")
+    require(r <= MOST_DIMENSIONS, "charts have too many dimensions")
+    require_memory(
+        8 * n * r**4, what="The charts", instead="Load it on a machine with more memory."
+    )
+
+
+def check_memberships(memberships: Any) -> None:
+    """Look at the patches of every node."""
+    n = len(memberships.patches)
+    _check_rows(memberships.indptr, n, "patches of nodes")
+    every = (memberships.entries, memberships.patches, memberships.weights)
+    _check_shapes([(array, (n,)) for array in every], "patches of nodes")
+
+
+def check_reduction(reduction: Any) -> None:
+    """Look at a projection."""
+    require(reduction.axes.ndim == 2, "a projection has no axes")
+    _check_shapes([(reduction.mean, (len(reduction.axes),))], "a projection")
+
+
+def check_patch_map(found: Any) -> None:
+    """Look whether nodes, patches and charts are each other's."""
+    require(found.translations.ndim == 2, "patches have no places")
+    n, d, r = found.atlas.axes.shape
+    p = found.translations.shape[1]
+    shapes = [
+        (found.radii, (n,)),
+        (found.limits, (n,)),
+        (found.rotations, (n, r, p)),
+        (found.translations, (n, p)),
+    ]
+    _check_shapes(shapes, "patches")
+    _check_within(found.memberships.patches, n, "patches")
+    n_nodes = len(found.memberships.indptr) - 1
+    for search, width in ((found.search, d), (found.image_search, p)):
+        require(search._points.shape == (n_nodes, width), "nodes are not those of the patches")
+    if found.reduction is not None:
+        require(found.reduction.axes.shape[1] == d, "a projection leads elsewhere")
+    require(len(found.estimators) in (0, n), "patches have no charts")
+    for pair in found.estimators:
+        require(isinstance(pair, tuple) and len(pair) == 2, "a patch has no chart")
+
+
+def check_planes(planes: Any) -> None:
+    """Look at the planes of pieces."""
+    require(planes.axes.ndim == 3, "planes have no axes")
+    _check_within(planes.labels, len(planes.axes), "pieces")
+    _check_shapes([(planes.means, planes.axes.shape[:2])], "planes")
+
+
+def check_piece_map(found: Any) -> None:
+    """Look whether places are those of the pieces."""
+    n, d = len(found.planes.labels), found.planes.means.shape[1]
+    require(found.search._points.shape == (n, d), "places are not those of the pieces")
+    require(len(found.image_search._points) == n, "images are not those of the pieces")
+
+
+def check_tesserae(tesserae: Any) -> None:
+    """Look at flat pieces, of which a sparse matrix is made."""
+    require(tesserae.local.ndim == 2, "pieces have no coordinates")
+    n, r = tesserae.local.shape
+    _check_shapes([(tesserae.labels, (n,))], "pieces")
+    _check_within(tesserae.labels, len(tesserae.ranks), "pieces")
+    _check_within(tesserae.ranks, r + 1, "dimensions of pieces")
+
+
+def check_neighbor_graph(graph: Any) -> None:
+    """Look at the edges, along which paths are searched."""
+    n = graph.n_nodes
+    _check_edges(graph, "a graph")
+    _check_shapes([(graph.sample_of_node, (n,)), (graph.is_bridge, (len(graph.edges),))], "a graph")
+    _check_within(graph.node_of_sample, n, "a graph")
+
+
+def check_spanning_tree(tree: Any) -> None:
+    """Look at the edges of a tree."""
+    _check_edges(tree, "a tree")
+
+
+def check_patch_cover(cover: Any) -> None:
+    """Look at the members of patches."""
+    n = len(cover.members)
+    _check_rows(cover.indptr, n, "members of patches")
+    _check_within(cover.members, cover.n_points, "members of patches")
+    _check_shapes([(cover.seeds, (len(cover.indptr) - 1,))], "patches")
+
+
+def check_places(places: Any) -> None:
+    """Look at training places: their samples become columns of a sparse matrix."""
+    require(places.points.ndim == places.images.ndim == 2, "places are no table")
+    n = len(places.points)
+    _check_shapes([(places.samples, (n,)), (places.rounding, (n,))], "places")
+    _check_within(places.samples, len(places.images), "samples of places")
+    require(places.search._points.shape == places.points.shape, "a search is among other places")
+    for table in (places.points, places.images):
+        require(np.isfinite(table).all(), "places are nowhere")
+
+
+def check_region(region: Any) -> None:
+    """Look at the region of training places."""
+    _check_shapes([(region.spacings, (region.places.n_places,))], "a region")
+
+
+def check_distinct(distinct: Any) -> None:
+    """Look at which samples share a place."""
+    for array in (distinct.node_of_sample, distinct.sample_of_node):
+        require(array.ndim == 1, "samples are no list")
+    _check_within(distinct.node_of_sample, distinct.n_nodes, "nodes of samples")
+    _check_within(distinct.sample_of_node, distinct.n_samples, "samples of nodes")
+
+
+def check_distance_map(found: Any) -> None:
+    """Look at images: their samples become columns of a sparse matrix."""
+    require(found.images.ndim == 2, "images are no table")
+    require(found.distinct.n_samples == len(found.images), "images are not those of the samples")
+
+
+def check_localized_model(model: Any) -> None:
+    """Look at clusters whose medoids are sources of paths in a graph."""
+    require(model.points.ndim == 2, "points are no table")
+    if model.graph is None:
+        return
+    n, partition = model.graph.n_nodes, model.partition
+    require(len(model.points) == n, "points are not those of the graph")
+    _check_shapes([(partition.labels, (n,)), (partition.distances, (n,))], "clusters")
+    _check_within(partition.medoids, n, "medoids")
+    _check_within(partition.labels, len(partition.medoids), "clusters")
+    require(partition.medoids.ndim == 1, "medoids are no list")
+
+
+def _check_edges(graph: Any, what: str) -> None:
+    n = graph.n_nodes
+    require(1 <= n <= np.iinfo(np.int32).max, f"{what} has no nodes")
+    require(graph.edges.ndim == 2 and graph.edges.shape[1] == 2, f"{what} has no edges")
+    _check_within(graph.edges, n, what)
+    _check_shapes([(graph.lengths, (len(graph.edges),))], what)
+    # Along negative lengths a path would never end.
+    require(
+        np.isfinite(graph.lengths).all() and (graph.lengths >= 0).all(), f"{what} has no lengths"
+    )
+
+
+def _check_rows(indptr: Any, n_entries: int, what: str) -> None:
+    """Look at the begin and end of rows."""
+    require(indptr.ndim == 1 and len(indptr) >= 1, f"{what} have no rows")
+    is_whole = indptr[0] == 0 and indptr[-1] == n_entries
+    require(is_whole and (np.diff(indptr) >= 0).all(), f"rows of {what} overlap")
+
+
+def _check_within(array: Any, end: int, what: str) -> None:
+    """Look whether all numbers are indices below an end."""
+    is_within = array.size == 0 or (int(array.min()) >= 0 and int(array.max()) < end)
+    require(is_within, f"{what} have impossible numbers")
+
+
+def _check_shapes(pairs: list[tuple[Any, tuple[int, ...]]], what: str) -> None:
+    for array, shape in pairs:
+        require(array.shape == shape, f"arrays of {what} are not of one size")

@@ -1,0 +1,232 @@
+"""Objects from JSON and arrays: only listed classes are built, and each is checked on its own.
+
+Nothing here calls what a file names. A class is looked up in the registry, its fields are compared
+with its annotations, and what reaches compiled code is checked by `isofold.storage.checks`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from isofold.storage import checks
+from isofold.storage.arrays import read_dtype
+from isofold.storage.encode import DEEPEST, FOREIGN, PLAIN
+from isofold.storage.flaws import Flaw, fail, require
+from isofold.storage.foreign import make_estimator, make_random_state, make_sparse
+from isofold.storage.hints import matches, type_hints
+from isofold.storage.registry import KINDS, Kind
+from isofold.storage.searches import SEARCHES, make_search
+
+__all__ = ["Decoder", "UnknownNameError"]
+
+MOST_OBJECTS = 1_000_000
+
+MOST_JOBS = 4096
+"""Threads that a model may ask for. Starting a million would bring a machine down."""
+
+
+class UnknownNameError(Flaw):
+    """A file names a class or field that this version does not have."""
+
+
+class Decoder:
+    """Builds the objects of a file, one after the other.
+
+    Parameters
+    ----------
+    arrays : list of ndarray
+        The arrays of the file.
+    """
+
+    def __init__(self, arrays: list[np.ndarray[Any, Any]]) -> None:
+        self._arrays = arrays
+        self._objects: list[Any] = []
+
+    def decode(self, entries: Any, number: Any) -> Any:
+        """Build all objects and return the one with a number."""
+        require(isinstance(entries, list) and len(entries) <= MOST_OBJECTS, "it lists no objects")
+        for entry in entries:
+            self._objects.append(self._object(entry))
+        return self._known(self._objects, number)
+
+    def value(self, entry: Any, depth: int = 0) -> Any:
+        """Return the value that an entry stands for."""
+        require(depth <= DEEPEST, "values are nested too deeply")
+        if entry is None or isinstance(entry, bool | int | float | str):
+            return entry
+        if isinstance(entry, list):
+            return [self.value(each, depth + 1) for each in entry]
+        require(
+            isinstance(entry, dict) and isinstance(entry.get("type"), str), "an entry has no type"
+        )
+        reader = READERS.get(entry["type"])
+        if reader is None:
+            msg = f"It holds a value of a type {entry['type']!r:.40} that is not known here."
+            raise UnknownNameError(msg)
+        try:
+            return reader(self, entry, depth + 1)
+        except KeyError as error:
+            fail(f"an entry lacks {error}", error)
+
+    def _items(self, entry: dict[str, Any], depth: int) -> list[Any]:
+        require(isinstance(entry["items"], list), "a list has no entries")
+        return [self.value(each, depth) for each in entry["items"]]
+
+    def _hashable(self, entry: dict[str, Any], depth: int) -> list[Any]:
+        items = self._items(entry, depth)
+        require(all(isinstance(item, PLAIN) for item in items), "a set holds what it cannot")
+        return items
+
+    def _dict(self, entry: dict[str, Any], depth: int) -> dict[Any, Any]:
+        pairs = self._items(entry, depth)
+        require(
+            all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+            and all(isinstance(key, PLAIN) for key, _ in pairs),
+            "a table has no keys",
+        )
+        return dict(pairs)
+
+    def _float(self, entry: dict[str, Any], _depth: int) -> float:
+        require(entry["value"] in ("nan", "inf", "-inf"), "a number is none")
+        return float(entry["value"])
+
+    def _scalar(self, entry: dict[str, Any], _depth: int) -> Any:
+        dtype, text = read_dtype(entry["dtype"]), entry["bytes"]
+        require(isinstance(text, str) and len(text) == 2 * dtype.itemsize, "a number is cut off")
+        content = bytes.fromhex(text)
+        require(dtype.kind != "b" or content in (b"\0", b"\1"), "a yes or no is neither")
+        return np.frombuffer(content, dtype=dtype)[0] if content else dtype.type()
+
+    def _array(self, entry: dict[str, Any], _depth: int) -> Any:
+        return self._known(self._arrays, entry["number"])
+
+    def _object_array(self, entry: dict[str, Any], depth: int) -> Any:
+        items, shape = self._items(entry, depth), entry["shape"]
+        require(
+            isinstance(shape, list) and all(type(side) is int and side >= 0 for side in shape),
+            "a table of values has no shape",
+        )
+        array = np.empty(len(items), dtype=object)
+        array[:] = items
+        return array.reshape(shape)
+
+    def _sparse(self, entry: dict[str, Any], depth: int) -> Any:
+        require(isinstance(entry["arrays"], list), "a sparse matrix has no arrays")
+        arrays = [self.value(each, depth) for each in entry["arrays"]]
+        require(len(arrays) in (2, 3), "a sparse matrix has no arrays")
+        is_array = entry["is_array"] is True
+        return make_sparse(entry["format"], arrays, entry["shape"], is_array=is_array)
+
+    def _random_state(self, entry: dict[str, Any], depth: int) -> Any:
+        require(isinstance(entry["parts"], list), "a random state is incomplete")
+        return make_random_state([self.value(each, depth) for each in entry["parts"]])
+
+    def _dtype(self, entry: dict[str, Any], _depth: int) -> Any:
+        return read_dtype(entry["name"])
+
+    def _enum(self, entry: dict[str, Any], _depth: int) -> Any:
+        cls: Any = _kind(entry["kind"]).load()
+        require(issubclass(cls, Enum), "a word belongs to no list")
+        if entry["name"] not in cls.__members__:
+            msg = f"It says {entry['name']!r:.40}, which is not known here."
+            raise UnknownNameError(msg)
+        return cls[entry["name"]]
+
+    def _reference(self, entry: dict[str, Any], _depth: int) -> Any:
+        return self._known(self._objects, entry["number"])
+
+    def _known(self, things: list[Any], number: Any) -> Any:
+        is_one = type(number) is int and 0 <= number < len(things)
+        require(is_one, "it refers to what is not there")
+        return things[number]
+
+    def _object(self, entry: Any) -> Any:
+        require(
+            isinstance(entry, dict)
+            and isinstance(entry.get("kind"), str)
+            and isinstance(entry.get("fields"), dict),
+            "an object is not described",
+        )
+        stored = {name: self.value(value) for name, value in entry["fields"].items()}
+        name, n_jobs = entry["kind"], stored.get("n_jobs")
+        is_sane = not isinstance(n_jobs, int) or abs(n_jobs) <= MOST_JOBS
+        require(is_sane, "it asks for more threads than there are")
+        if name == FOREIGN:
+            require(isinstance(entry.get("class"), str), "an estimator has no name")
+            return make_estimator(entry["class"], stored)
+        if name in SEARCHES:
+            return make_search(name, stored)
+        kind = _kind(name)
+        stored = {
+            kind.renamed.get(each, each): value
+            for each, value in stored.items()
+            if each not in kind.removed
+        }
+        cls: Any = kind.load()
+        stored = {**kind.added, **stored}
+        made = _dataclass(cls, stored) if is_dataclass(cls) else _estimator(cls, stored)
+        if kind.check:
+            getattr(checks, f"check_{kind.check}")(made)
+        return made
+
+
+READERS = {
+    "tuple": lambda decoder, entry, depth: tuple(decoder._items(entry, depth)),
+    "dict": Decoder._dict,
+    "set": lambda decoder, entry, depth: set(decoder._hashable(entry, depth)),
+    "frozenset": lambda decoder, entry, depth: frozenset(decoder._hashable(entry, depth)),
+    "float": Decoder._float,
+    "scalar": Decoder._scalar,
+    "array": Decoder._array,
+    "objects": Decoder._object_array,
+    "sparse": Decoder._sparse,
+    "random state": Decoder._random_state,
+    "dtype": Decoder._dtype,
+    "enum": Decoder._enum,
+    "object": Decoder._reference,
+}
+
+
+def _kind(name: Any) -> Kind:
+    if not isinstance(name, str) or name not in KINDS:
+        msg = f"It holds a {name!r:.60}, which is not known here."
+        raise UnknownNameError(msg)
+    return KINDS[name]
+
+
+def _refuse_unknown(cls: type, names: set[str]) -> None:
+    if names:
+        msg = f"Its {cls.__name__} has {sorted(names)[0]!r:.60}, which is not known here."
+        raise UnknownNameError(msg)
+
+
+def _dataclass(cls: Any, stored: dict[str, Any]) -> Any:
+    """Build a dataclass whose fields are of their types."""
+    _refuse_unknown(cls, stored.keys() - {each.name for each in fields(cls)})
+    hints = type_hints(cls)
+    for name, value in stored.items():
+        is_right = matches(value, hints[name])
+        require(is_right, f"{cls.__name__}.{name} is no {getattr(hints[name], '__name__', 'such')}")
+    try:
+        return cls(**stored)
+    except TypeError as error:
+        fail(f"a {cls.__name__} is incomplete ({error})", error)
+
+
+def _estimator(cls: Any, stored: dict[str, Any]) -> Any:
+    """Build an estimator from its parameters, and set what it learned."""
+    require(hasattr(cls, "get_params"), "it holds what is no estimator")
+    known = signature(cls.__init__).parameters
+    made = cls(**{name: value for name, value in stored.items() if name in known})
+    learned = {name: value for name, value in stored.items() if name not in known}
+    for name, value in learned.items():
+        is_fitted_name = name.isidentifier() and (name.endswith("_") or name.startswith("_"))
+        if not is_fitted_name or name.startswith("__") or hasattr(cls, name):
+            _refuse_unknown(cls, {name})
+        setattr(made, name, value)
+    return made

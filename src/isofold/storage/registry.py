@@ -1,0 +1,154 @@
+"""What a model file may hold: every class by a name that stays, wherever the class moves.
+
+Nothing that is not listed here is ever built from a file. For authors:
+
+- A class that a fitted estimator holds gets a line in `KINDS`. A test walks all estimators and says
+  which lines are missing.
+- A class that moves or is renamed keeps its name here; only its home changes.
+- A field that is added gets its value for older files in `added` (unless the class or, for a
+  parameter, its constructor has a default that means the same). One that is renamed is listed in
+  `renamed`, one that is gone in `removed`.
+- A change that these do not cover raises `FORMAT_VERSION` and brings a function in `MIGRATIONS`.
+- If numbers of the class reach compiled code, or index other arrays, a function of
+  `isofold.storage.checks` looks at them first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+__all__ = ["FORMAT_VERSION", "KINDS", "MIGRATIONS", "READABLE_FROM", "Kind", "kind_of"]
+
+FORMAT_VERSION = 1
+"""Raised if older versions could not read what we write, or not rightly."""
+
+READABLE_FROM = 1
+"""The smallest format version that can read what we write."""
+
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""What makes a header of format v one of format v + 1, by v."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A class that files may hold.
+
+    Attributes
+    ----------
+    home : str
+        Module and name of the class, as "module:Class".
+    check : str
+        The function of `isofold.storage.checks` that refuses impossible objects, if there is one.
+    added : mapping
+        Values of fields that older files lack.
+    renamed : mapping
+        New names of fields by their old ones.
+    removed : frozenset of str
+        Fields of older files that are gone.
+    """
+
+    home: str
+    check: str = ""
+    added: Mapping[str, Any] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    removed: frozenset[str] = frozenset()
+
+    def load(self) -> type:
+        """Import the class."""
+        module, _, name = self.home.partition(":")
+        return getattr(import_module(module), name)
+
+
+KINDS: dict[str, Kind] = {
+    # Estimators.
+    "IPA": Kind("isofold.embedding.ipa:IPA"),
+    "MVU": Kind("isofold.embedding.mvu:MVU"),
+    "LandmarkMVU": Kind("isofold.embedding.landmark_mvu:LandmarkMVU"),
+    "FastMVU": Kind("isofold.embedding.fast_mvu:FastMVU"),
+    "ColoredMVU": Kind("isofold.embedding.colored_mvu:ColoredMVU"),
+    "DisjointMVU": Kind("isofold.embedding.disjoint_mvu:DisjointMVU"),
+    "EAT": Kind("isofold.embedding.eat:EAT"),
+    "TesseraMap": Kind("isofold.embedding.tesseramap:TesseraMap"),
+    "PLML": Kind("isofold.embedding.plml:PLML"),
+    "LocalMDS": Kind("isofold.embedding.local_mds:LocalMDS"),
+    "OutOfSample": Kind("isofold.embedding.out_of_sample:OutOfSample"),
+    "Unfold": Kind("isofold.embedding.unfold:Unfold"),
+    "Projection": Kind("isofold.embedding._projection:Projection"),
+    "LDLC": Kind("isofold.clustering.ldlc:LDLC"),
+    "VQPCA": Kind("isofold.clustering.vqpca:VQPCA"),
+    "GeodesicKMedoids": Kind("isofold.clustering.geodesic_medoids:GeodesicKMedoids"),
+    "MPPCA": Kind("isofold.clustering.mppca:MPPCA"),
+    "LocalSubspaceClassifier": Kind("isofold.clustering.classifier:LocalSubspaceClassifier"),
+    # Solvers and terms, which are parameters.
+    "LowRankSDP": Kind("isofold.sdp.lowrank:LowRankSDP"),
+    "DenseSDP": Kind("isofold.sdp.dense:DenseSDP"),
+    "ConicSDP": Kind("isofold.sdp.conic:ConicSDP"),
+    "StitchTerms": Kind("isofold.alignment.terms:StitchTerms"),
+    # Maps of new points.
+    "PatchMap": Kind("isofold.alignment.patch_map:PatchMap", check="patch_map"),
+    "Atlas": Kind("isofold.patches.atlas:Atlas", check="atlas"),
+    "Memberships": Kind("isofold.patches.cover:Memberships", check="memberships"),
+    "Reduction": Kind("isofold.patches.reduce:Reduction", check="reduction"),
+    "PieceMap": Kind("isofold.alignment.piece_map:PieceMap", check="piece_map"),
+    "Planes": Kind("isofold.patches.planes:Planes", check="planes"),
+    "Motions": Kind("isofold.alignment.merge:Motions"),
+    "GooseMap": Kind("isofold.extension.goose:GooseMap"),
+    "BarycentricMap": Kind("isofold.extension.barycentric:BarycentricMap"),
+    "Places": Kind("isofold.extension.places:Places", check="places"),
+    "SampledRegion": Kind("isofold.extension.region:SampledRegion", check="region"),
+    "DistanceMap": Kind("isofold.extension.distances:DistanceMap", check="distance_map"),
+    "Distinct": Kind("isofold.neighbors.duplicates:Distinct", check="distinct"),
+    "KernelMap": Kind("isofold.extension.kernel_map:KernelMap"),
+    "CorrectedMap": Kind("isofold.extension.kernel_map:CorrectedMap"),
+    "KernelFunction": Kind("isofold.linalg.kernels:KernelFunction"),
+    "KernelCentering": Kind("isofold.linalg.centering:KernelCentering"),
+    "NystromMap": Kind("isofold.extension.nystrom:NystromMap"),
+    "GeodesicRows": Kind("isofold.extension.nystrom:GeodesicRows"),
+    "WalkRows": Kind("isofold.extension.nystrom:WalkRows"),
+    "FunctionRows": Kind("isofold.extension.nystrom:FunctionRows"),
+    # Searches, which are built again from their points.
+    "KDTreeSearch": Kind("isofold.neighbors.exact:KDTreeSearch"),
+    "BruteForceSearch": Kind("isofold.neighbors.exact:BruteForceSearch"),
+    "HNSWSearch": Kind("isofold.neighbors.approximate:HNSWSearch"),
+    # Graphs, covers and clusters.
+    "NeighborGraph": Kind("isofold.neighbors.graph:NeighborGraph", check="neighbor_graph"),
+    "SpanningTree": Kind("isofold.neighbors.spanning:SpanningTree", check="spanning_tree"),
+    "PatchCover": Kind("isofold.patches.cover:PatchCover", check="patch_cover"),
+    "Tesserae": Kind("isofold.patches.tesserae:Tesserae", check="tesserae"),
+    "LocalizedModel": Kind(
+        "isofold.clustering.localized_base:LocalizedModel", check="localized_model"
+    ),
+    "Partition": Kind("isofold.clustering.partition:Partition"),
+    "AffineSubspaces": Kind("isofold.clustering.subspaces:AffineSubspaces"),
+    "PPCAMixture": Kind("isofold.clustering.ppca_em:PPCAMixture"),
+    # What is told about a fit.
+    "Diagnosis": Kind("isofold.alignment.diagnosis:Diagnosis"),
+    "Flag": Kind("isofold.alignment.diagnosis:Flag"),
+    "LengthErrors": Kind("isofold.neighbors.lengths:LengthErrors"),
+    "SDPSolution": Kind("isofold.sdp.solution:SDPSolution"),
+    "Certificate": Kind("isofold.sdp.certificates.certificate:Certificate"),
+    "Status": Kind("isofold.sdp.solution:Status"),
+    "Placement": Kind("isofold.alignment.placement:Placement"),
+    "Sides": Kind("isofold.embedding._pairs:Sides"),
+    "Decision": Kind("isofold.embedding._decision:Decision"),
+    "Candidate": Kind("isofold.embedding._candidates:Candidate"),
+    "Judgement": Kind("isofold.embedding._candidates:Judgement"),
+    "MapQuality": Kind("isofold.embedding._decision:MapQuality"),
+    "Survey": Kind("isofold.survey.data:Survey"),
+    "SurveyedPart": Kind("isofold.survey.data:SurveyedPart"),
+}
+
+
+@cache
+def _names() -> dict[str, str]:
+    return {kind.home: name for name, kind in KINDS.items()}
+
+
+def kind_of(thing: Any) -> str | None:
+    """Return the name under which an object is stored, or None if its class is not listed."""
+    cls = type(thing)
+    return _names().get(f"{cls.__module__}:{cls.__qualname__}")

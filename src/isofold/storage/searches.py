@@ -1,0 +1,59 @@
+"""Searches: stored by their points, and built again from these in the same way.
+
+A tree or graph of another library has no format that stays, and a damaged one would crash its
+compiled code. Building is deterministic; for HNSW it takes seconds at a million numbers.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from isofold._validation import check_points
+from isofold.neighbors.protocol import refuse_overflow
+from isofold.neighbors.search import BruteForceSearch, HNSWSearch, KDTreeSearch, NeighborSearch
+from isofold.storage.flaws import require
+
+__all__ = ["SEARCHES", "fields_of_search", "make_search"]
+
+SEARCHES = ("KDTreeSearch", "BruteForceSearch", "HNSWSearch")
+
+WIDEST = 10_000
+"""Candidates of an approximate query. faiss takes memory for as many, and ends the process if there
+is none."""
+
+
+def fields_of_search(search: Any) -> dict[str, Any]:
+    """Return what a search was built from."""
+    fields: dict[str, Any] = {"points": search._points}
+    if not isinstance(search, BruteForceSearch):
+        fields["workers"] = search._workers
+    if isinstance(search, HNSWSearch):
+        fields["width"] = search._width
+    return fields
+
+
+def make_search(name: str, fields: dict[str, Any]) -> NeighborSearch:
+    """Build a search from what `fields_of_search` returned."""
+    wanted = {
+        "KDTreeSearch": {"points", "workers"},
+        "BruteForceSearch": {"points"},
+        "HNSWSearch": {"points", "workers", "width"},
+    }[name]
+    require(fields.keys() == wanted, f"a {name} has other fields than it should")
+    points = fields["points"]
+    require(isinstance(points, np.ndarray) and points.dtype.kind == "f", "a search has no points")
+    checked = check_points(points, min_samples=1)
+    refuse_overflow(checked)
+    if name == "BruteForceSearch":
+        return BruteForceSearch(points)
+    workers, width = fields["workers"], fields.get("width", 1)
+    require(type(workers) is int and workers > 0, "a search has no number of threads")
+    # As many threads as were asked for, unless this machine is smaller.
+    n_jobs = min(workers, os.cpu_count() or 1)
+    if name == "KDTreeSearch":
+        return KDTreeSearch(points, n_jobs=n_jobs)
+    require(type(width) is int and 0 < width <= WIDEST, "a search has no width")
+    return HNSWSearch(points, width=width, n_jobs=n_jobs)

@@ -1,0 +1,68 @@
+"""Files that are damaged, or made to harm: refused or harmless, and nothing of them is ever run."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isofold.storage import save
+from storage_cases import CASES, fitted
+
+TESTS = Path(__file__).parents[1]
+
+# Between them they hold everything that compiled code looks at. The first is also made into traps.
+MODELS = [
+    "ipa k-means",
+    "ldlc",
+    "mvu",
+    "local mds",
+    "plml",
+    "tessera map landmarks",
+    "out of sample weights",
+    "out of sample nystrom",
+    "out of sample hnsw",
+    "classifier words",
+    "ipa terms",
+]
+N_RAW, N_INNER = 36, 30
+SECONDS = 500
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hostile")
+    for number, name in enumerate(MODELS):
+        save(fitted(name), folder / f"good{number}.iso")
+        np.save(folder / f"good{number}.npy", CASES[name][1][:12])
+    script = TESTS / "storage_mutations.py"
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, str(script), str(folder), str(N_RAW), str(N_INNER)],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        cwd=folder,
+        check=False,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+    )
+    at = (folder / "current").read_text() if (folder / "current").exists() else "start"
+    assert done.returncode == 0, f"ended by {done.returncode} at {at}: {done.stderr[-3000:]}"
+    return folder, json.loads(done.stdout)
+
+
+def test_a_thousand_mutations_are_refused_or_harmless(outcomes):
+    counts, failures = outcomes[1]["counts"], outcomes[1]["failures"]
+    assert failures == []
+    assert sum(counts.values()) >= 1000
+    # Not all are stopped at the door: those with checksums made right reach the models.
+    assert sum(count for key, count in counts.items() if key.endswith("refused")) > 600
+    assert counts["array used"] + counts["array raised"] > 100
+
+
+def test_nothing_in_a_file_is_run(outcomes):
+    folder, found = outcomes
+    assert found["forbidden"] == []
+    assert not (folder / "canary").exists()
