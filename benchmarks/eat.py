@@ -72,7 +72,7 @@ CASES += [
         f"many points, {NEW:,} new",
         f"isofold TesseraMap, {name}, n = {n:,}",
         partial(_roll, n),
-        partial(_place, TesseraMap(cover=cover, n_clusters=c, random_state=0)),
+        partial(_place, TesseraMap(cover=(cover, c), random_state=0)),
     )
     for n, name, cover, c in (
         (10_000, "default", "affinity", None),

@@ -78,7 +78,7 @@ CASES += [
     _case(
         "map of 50,000 points",
         "isofold FastMVU, not refined",
-        FastMVU(refine=False, random_state=0),
+        FastMVU(lengths=4.0, random_state=0),
         50_000,
     ),
     _case("map of 50,000 points", "isofold FastMVU", FastMVU(random_state=0), 50_000),

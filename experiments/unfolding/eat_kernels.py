@@ -63,15 +63,21 @@ def kernel_cases(mean: float) -> Iterator[tuple[str, EAT]]:
         return EAT(n_neighbors=N_NEIGHBORS, random_state=0, **options)
 
     for degree in DEGREES:
-        yield f"degree {degree}", eat(kernel="poly", degree=degree)
+        yield f"degree {degree}", eat(kernel="poly", kernel_params={"degree": degree})
     for width in WIDTHS:
         yield f"sigma {width:.2g}", eat(gamma=(width * mean) ** -2)
     for degree in EXACT_DEGREES:
-        yield f"degree {degree}, exact", eat(kernel="poly", degree=degree, slack=0.0)
+        yield (
+            f"degree {degree}, exact",
+            eat(kernel="poly", kernel_params={"degree": degree}, slack=0.0),
+        )
     for width in EXACT_WIDTHS:
         yield f"sigma {width:.2g}, exact", eat(gamma=(width * mean) ** -2, slack=0.0)
     for degree in RAW_DEGREES:
-        yield f"degree {degree}, gamma 1", eat(kernel="poly", degree=degree, gamma=1.0)
+        yield (
+            f"degree {degree}, gamma 1",
+            eat(kernel="poly", kernel_params={"degree": degree}, gamma=1.0),
+        )
     yield "default", eat()
 
 

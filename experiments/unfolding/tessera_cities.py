@@ -54,14 +54,14 @@ class Lambert(TransformerMixin, BaseEstimator):
 
 def by_kmeans(n_clusters: int) -> TesseraMap:
     """Return TesseraMap with clusters of k-means."""
-    return TesseraMap(cover="kmeans", n_clusters=n_clusters, random_state=0)
+    return TesseraMap(cover=("kmeans", n_clusters), random_state=0)
 
 
 METHODS: Mapping[str, Callable[[], Any]] = {
     "TesseraMap, sigma = 1": lambda: TesseraMap(gamma=SIGMA**-2, random_state=0),
     "TesseraMap": lambda: TesseraMap(random_state=0),
     "TesseraMap, 84 of k-means": lambda: by_kmeans(84),
-    "Fast MVU, not refined": lambda: FastMVU(graph="bridged", refine=False, random_state=0),
+    "Fast MVU, not refined": lambda: FastMVU(graph="bridged", lengths=4.0, random_state=0),
     "Lambert": Lambert,
     "PCA": lambda: PCA(2),
 }

@@ -33,11 +33,11 @@ DIMENSIONS = (2, 3)
 
 FACES: Mapping[str, Callable[[], Any]] = {
     "TesseraMap, linear, 36 of LDLC": lambda: TesseraMap(
-        kernel="linear", cover="ldlc", n_clusters=36, random_state=0
+        kernel="linear", cover=("ldlc", 36), random_state=0
     ),
-    "TesseraMap, 36 of LDLC": lambda: TesseraMap(cover="ldlc", n_clusters=36, random_state=0),
+    "TesseraMap, 36 of LDLC": lambda: TesseraMap(cover=("ldlc", 36), random_state=0),
     "TesseraMap": lambda: TesseraMap(random_state=0),
-    "Fast MVU, not refined": lambda: FastMVU(refine=False, random_state=0),
+    "Fast MVU, not refined": lambda: FastMVU(lengths=4.0, random_state=0),
     "Isomap": lambda: peers.isomap(12),
     "PCA": lambda: PCA(2),
 }
@@ -102,10 +102,10 @@ def _digit_methods(r: int) -> Mapping[str, Callable[[], Any]]:
     return {
         "TesseraMap": lambda: TesseraMap(n_components=r, random_state=0),
         "TesseraMap, 19 of k-means": lambda: TesseraMap(
-            n_components=r, cover="kmeans", n_clusters=19, random_state=0
+            n_components=r, cover=("kmeans", 19), random_state=0
         ),
         "TesseraMap, 19 of LDLC": lambda: TesseraMap(
-            n_components=r, cover="ldlc", n_clusters=19, random_state=0
+            n_components=r, cover=("ldlc", 19), random_state=0
         ),
         "Isomap": lambda: peers.isomap(12, r),
         "PCA": lambda: PCA(r),

@@ -41,7 +41,7 @@ N_MOST = 50_000
 METHODS: Mapping[str, Callable[[], Any]] = {
     "TesseraMap": lambda: TesseraMap(random_state=0),
     "TesseraMap, 108 of k-means": lambda: by_kmeans(108),
-    "Fast MVU, not refined": lambda: FastMVU(refine=False, random_state=0),
+    "Fast MVU, not refined": lambda: FastMVU(lengths=4.0, random_state=0),
 }
 
 STAGES = {
@@ -70,7 +70,7 @@ def large_roll(folder: Path) -> None:
 
 def by_kmeans(n_clusters: int) -> TesseraMap:
     """Return TesseraMap with clusters of k-means."""
-    return TesseraMap(cover="kmeans", n_clusters=n_clusters, random_state=0)
+    return TesseraMap(cover=("kmeans", n_clusters), random_state=0)
 
 
 def stage_seconds(name: str, model: Any, X: FloatArray) -> dict[str, Any]:

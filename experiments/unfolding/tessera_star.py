@@ -31,10 +31,10 @@ METHODS: Mapping[str, Callable[[], Any]] = {
     f"IPA, {N_PATCHES} of k-means": lambda: thesis(N_PATCHES, solver=with_room(2)),
     "TesseraMap": lambda: TesseraMap(random_state=0),
     f"TesseraMap, {N_PATCHES} of k-means": lambda: TesseraMap(
-        cover="kmeans", n_clusters=N_PATCHES, random_state=0
+        cover=("kmeans", N_PATCHES), random_state=0
     ),
     f"TesseraMap, {N_PATCHES} of LDLC": lambda: TesseraMap(
-        cover="ldlc", n_clusters=N_PATCHES, random_state=0
+        cover=("ldlc", N_PATCHES), random_state=0
     ),
     "MVU, k = 4": lambda: bridged_mvu(4),
     "MVU, k = 6": lambda: bridged_mvu(6),

@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 if _TYPE_CHECKING:
-    from isofold import datasets, extension, linalg, neighbors, plot, quality, sdp, survey
+    from isofold import (
+        datasets,
+        exceptions,
+        extension,
+        linalg,
+        neighbors,
+        plot,
+        quality,
+        sdp,
+        survey,
+    )
     from isofold._progress import progress
     from isofold.alignment import StitchTerms
     from isofold.clustering import LDLC, MPPCA, VQPCA, GeodesicKMedoids, LocalSubspaceClassifier
@@ -47,6 +57,7 @@ __all__ = [
     "TesseraMap",
     "Unfold",
     "datasets",
+    "exceptions",
     "extension",
     "linalg",
     "load",

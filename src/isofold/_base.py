@@ -14,11 +14,14 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from isofold._display import DisplayMixin
 from isofold._errors import EmbeddingError, InvalidInputError
+from isofold._progress import fitting
 from isofold._typing import FloatArray
 from isofold._validation import (
     check_distances,
     check_finite,
+    check_flag,
     check_graph,
     check_points,
     read_points,
@@ -26,7 +29,7 @@ from isofold._validation import (
     refuse_no_features,
 )
 
-__all__ = ["BaseEmbedder", "read_samples", "unchanged_if_refused"]
+__all__ = ["BaseEmbedder", "one_fit", "read_samples", "unchanged_if_refused"]
 
 
 @contextmanager
@@ -39,6 +42,14 @@ def unchanged_if_refused(estimator: BaseEstimator) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+
+
+@contextmanager
+def one_fit(estimator: BaseEstimator) -> Iterator[None]:
+    """Surround a fit: it shows its progress if `verbose`, and leaves no trace if it fails."""
+    verbose = check_flag(getattr(estimator, "verbose", False), name="verbose")
+    with fitting(verbose=verbose), unchanged_if_refused(estimator):
+        yield
 
 
 def read_samples(
@@ -96,7 +107,9 @@ def _has_inverse(embedder: BaseEmbedder) -> bool:
     return hasattr(embedder, "_inverse_transform")
 
 
-class BaseEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class BaseEmbedder(
+    DisplayMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC
+):
     """Base class of all embedders.
 
     A subclass keeps its parameters in a keyword-only ``__init__`` of plain assignments and
@@ -162,7 +175,7 @@ class BaseEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self
             The fitted embedder.
         """
-        with unchanged_if_refused(self):
+        with one_fit(self):
             X = self._validate(X, reset=True)
             self.embedding_ = self._checked("_fit_embedding", self._fit_embedding(X), X)
         return self

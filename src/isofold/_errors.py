@@ -10,6 +10,7 @@ __all__ = [
     "DataNotFoundError",
     "DisconnectedGraphWarning",
     "DoubtfulMapWarning",
+    "EarlyInterrupt",
     "EmbeddingError",
     "InterruptedFitWarning",
     "InvalidInputError",
@@ -73,6 +74,10 @@ class InterruptedFitWarning(UserWarning):
     """A fit was ended by its user; what it returned is the best it had."""
 
 
+class EarlyInterrupt(KeyboardInterrupt):
+    """The user has asked for the end of a fit, and there is no state yet that is worth having."""
+
+
 class ModelFileError(InvalidInputError):
     """A file is no saved model, or a damaged one, or one of a newer isofold."""
 
@@ -80,10 +85,13 @@ class ModelFileError(InvalidInputError):
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the line of the user that led here, however deep in the package this is called."""
     level, frame = 1, sys._getframe(1)
-    package = __name__.partition(".")[0]
-    while frame.f_back is not None and _package_of(frame.f_globals) in (package, "sklearn"):
+    while frame.f_back is not None and _package_of(frame.f_globals) in _PASSED:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level + 1)
+
+
+# Code between a user and a warning: this package, those that call it, and what runs its contexts.
+_PASSED = (__name__.partition(".")[0], "sklearn", "contextlib")
 
 
 def _package_of(module: dict[str, object]) -> str:

@@ -10,6 +10,7 @@ from typing import TypeVar
 from joblib import Parallel, delayed, effective_n_jobs
 
 from isofold._errors import InvalidInputError
+from isofold._progress import Stage, within_fit
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -36,19 +37,31 @@ def ordered_map(
     *,
     n_jobs: int | None = None,
     processes: bool = False,
+    steps: Stage | None = None,
 ) -> Iterator[Result]:
     """Apply a function to every item in threads and yield the results in order.
 
     Threads suit our kernels: NumPy, SciPy and BLAS release the interpreter lock, and the
     arrays are shared rather than copied. Processes are for the few kernels that keep the lock.
     Only a few results exist at a time, so that a caller who adds them up never holds them all.
+    A stage, if there is one, advances with every result.
     """
-    workers = n_workers(n_jobs)
+    results = _results(function, items, n_workers(n_jobs), processes=processes)
+    for result in results:
+        if steps is not None:
+            steps.advance()
+        yield result
+
+
+def _results(
+    function: Callable[[Item], Result], items: Iterable[Item], workers: int, *, processes: bool
+) -> Iterator[Result]:
     if workers == 1:
         yield from map(function, items)
         return
     where = {"prefer": "processes"} if processes else {"require": "sharedmem"}
+    run = function if processes else within_fit(function)
     remaining = iter(items)
     with Parallel(n_jobs=workers, **where) as parallel:
         while batch := list(islice(remaining, _BATCH * workers)):
-            yield from parallel(delayed(function)(item) for item in batch)
+            yield from parallel(delayed(run)(item) for item in batch)

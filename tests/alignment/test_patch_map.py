@@ -57,7 +57,7 @@ def test_new_points(sheet, mapping, new):
 def test_rows_are_mapped_by_themselves(mapping, new, monkeypatch):
     together = mapping.embed(new[1])
     monkeypatch.setattr(
-        module, "_blocks", lambda n, d: (slice(i, min(i + 7, n)) for i in range(0, n, 7))
+        module, "_blocks", lambda n, d: [slice(i, min(i + 7, n)) for i in range(0, n, 7)]
     )
     for n_jobs in (1, 2):
         pieces = mapping.embed(new[1], n_jobs=n_jobs)

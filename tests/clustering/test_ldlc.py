@@ -266,9 +266,9 @@ def test_repeated_rows_count_as_often(rho):
 def test_workers_change_no_byte(cls, limit, processes, monkeypatch):
     used = []
 
-    def seen(*arguments, n_jobs, processes=False):
+    def seen(*arguments, n_jobs, processes=False, **more):
         used.append((n_jobs, processes))
-        return ordered_map(*arguments, n_jobs=n_jobs, processes=processes)
+        return ordered_map(*arguments, n_jobs=n_jobs, processes=processes, **more)
 
     # Only many points or restarts are shared out.
     monkeypatch.setattr(restarts, limit, 2)

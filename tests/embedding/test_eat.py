@@ -192,7 +192,7 @@ def test_a_little_slack_lets_a_polynomial_unroll():
     # nothing else does: without slack it stays rolled up.
     roll = datasets.swiss_roll(102, width=10.0, uniform=True, random_state=0)
     keep = build_graph(roll.truth, n_neighbors=5).edges
-    poly = model(kernel="poly", degree=2)
+    poly = model(kernel="poly", kernel_params={"degree": 2})
     unrolled = clone(poly).fit(roll.X, keep=keep)
     assert procrustes_error(unrolled.embedding_, roll.truth) < 0.1
     with warnings.catch_warnings():
@@ -289,7 +289,13 @@ def test_matrix_of_a_linear_kernel_gives_the_map_by_hand():
 @pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning")
 @pytest.mark.parametrize(
     "parameters",
-    [{}, {"gamma": 4.0}, {"kernel": "linear"}, {"kernel": "poly"}, {"kernel": rbf_kernel}],
+    [
+        {},
+        {"gamma": 4.0},
+        {"kernel": "linear"},
+        {"kernel": "poly"},
+        {"kernel": rbf_kernel},
+    ],
     ids=["auto", "narrow", "linear", "poly", "callable"],
 )
 def test_training_samples_go_to_their_places(parameters):

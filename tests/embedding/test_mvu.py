@@ -84,7 +84,7 @@ def test_bent_chain_of_points_unfolds_to_a_line():
     angle = 0.4 * np.arange(12)
     arc = np.column_stack([np.cos(angle), np.sin(angle)])
     chord = 2 * np.sin(0.2)
-    mvu = model(radius=1.1 * chord, n_components=1, solver=TIGHT)
+    mvu = model(graph=1.1 * chord, n_components=1, solver=TIGHT)
     line = chord * np.arange(12.0)[:, None]
     assert_equal_up_to_rigid_motion(mvu.fit_transform(arc), line, atol=PLACE)
 
@@ -115,7 +115,7 @@ def test_soft_cycle_has_sides_that_are_known(nu):
 def test_flat_grid_comes_back(lengths, d):
     flat = grid(5, 6)
     turn = np.linalg.qr(np.random.RandomState(0).normal(size=(d, d)))[0][:2]
-    mvu = model(radius=1.5, lengths=lengths, solver=TIGHT)
+    mvu = model(graph=1.5, lengths=lengths, solver=TIGHT)
     Y = mvu.fit_transform(flat @ turn + 7.0)
     assert_equal_up_to_rigid_motion(Y, flat, atol=PLACE)
     assert mvu.distortion_.max() < PLACE
@@ -126,7 +126,7 @@ def test_angles_keep_the_kinks_of_a_chain():
     angle = 0.5 * np.arange(10)
     arc = np.column_stack([np.cos(angle), np.sin(angle)])
     chord = 2 * np.sin(0.25)
-    Y = model(radius=1.1 * chord, angles=True, solver=TIGHT).fit_transform(arc)
+    Y = model(graph=1.1 * chord, angles=True, solver=TIGHT).fit_transform(arc)
     along, across = chord * np.cos(0.25), chord * np.sin(0.25)
     zigzag = np.column_stack([along * np.arange(10.0), across * (np.arange(10) % 2)])
     assert_equal_up_to_rigid_motion(Y, zigzag, atol=PLACE)
@@ -135,7 +135,7 @@ def test_angles_keep_the_kinks_of_a_chain():
 @pytest.mark.parametrize("lengths", ["equal", "at_most"])
 def test_cylinder_strip_is_its_rectangle(lengths):
     bent, flat = bent_grid(4, 9)
-    mvu = model(radius=1.5, lengths=lengths, solver=TIGHT)
+    mvu = model(graph=1.5, lengths=lengths, solver=TIGHT)
     assert_equal_up_to_rigid_motion(mvu.fit_transform(bent), flat, atol=PLACE)
     assert mvu.solution_.status is Status.CERTIFIED
 
@@ -288,7 +288,7 @@ def test_distances_are_as_good_as_points(sheet):
 
 def test_radius(sheet):
     X, flat = sheet
-    mvu = model(radius=0.8)
+    mvu = model(graph=0.8)
     assert procrustes_error(mvu.fit_transform(X), flat) < ROLL_ERROR
     near = np.argwhere(np.triu(squareform(pdist(X)) <= 0.8, k=1))
     np.testing.assert_array_equal(mvu.graph_.edges, near)

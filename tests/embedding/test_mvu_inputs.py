@@ -61,7 +61,7 @@ def test_pieces_are_refused_at_once(graph, lengths):
 
 def test_many_pieces_are_counted():
     with pytest.raises(UnboundedProblemError, match=r"1, 1, 1, 1, 1, \.\.\.") as refused:
-        model(radius=1e-9).fit(SHEET)
+        model(graph=1e-9).fit(SHEET)
     assert refused.value.n_components == 40
 
 
@@ -185,9 +185,9 @@ def test_contradictory_lengths_may_bend(lengths):
         ({"n_components": None}, "n_components=None"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
         ({"n_neighbors": 2.5}, "n_neighbors=2.5"),
-        ({"n_neighbors": 5, "radius": 1.0}, "both define the neighborhood"),
-        ({"radius": -1.0}, "radius=-1.0"),
-        ({"radius": np.nan}, "radius=nan"),
+        ({"n_neighbors": 5, "graph": 1.0}, "both define the neighborhood"),
+        ({"graph": -1.0}, "graph=-1.0"),
+        ({"graph": np.nan}, "graph=nan"),
         ({"metric": "cosine"}, "metric='cosine' is unknown"),
         ({"random_state": "seed"}, "random_state='seed'"),
         ({"n_jobs": 0}, "n_jobs=0"),
@@ -206,11 +206,11 @@ def test_combinations_that_make_no_sense():
     for X in (distances, sp.csr_array(distances)):
         with pytest.raises(InvalidInputError, match="compares the directions of links"):
             model(metric="precomputed", graph="eng").fit(X)
-    for size in ({"radius": 1.0}, {"n_neighbors": 5}):
+    for size in ({"graph": 1.0}, {"n_neighbors": 5}):
         with pytest.raises(InvalidInputError, match="ready"):
             model(metric="precomputed", **size).fit(sp.csr_array(distances))
-        with pytest.raises(InvalidInputError, match="ready"):
-            model(graph=sp.csr_array(distances), **size).fit(SHEET)
+    with pytest.raises(InvalidInputError, match="ready"):
+        model(graph=sp.csr_array(distances), n_neighbors=5).fit(SHEET)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

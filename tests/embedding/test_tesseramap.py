@@ -115,9 +115,8 @@ def test_one_tessera_is_principal_axes():
     X = np.random.RandomState(0).normal(size=(30, 4)) * [4.0, 2.0, 0.1, 0.1]
     centered = X - X.mean(axis=0)
     expected = centered @ np.linalg.svd(centered)[2][:2].T
-    for cover in (np.zeros(30, dtype=int), "kmeans"):
-        n_clusters = 1 if isinstance(cover, str) else None
-        tessera = model(cover=cover, n_clusters=n_clusters, gamma=0.3).fit(X)
+    for cover in (np.zeros(30, dtype=int), ("kmeans", 1)):
+        tessera = model(cover=cover, gamma=0.3).fit(X)
         assert tessera.links_.shape == (0, 2)
         assert_equal_up_to_rigid_motion(tessera.embedding_, expected, atol=RIGID)
         np.testing.assert_allclose(tessera.transform(X), tessera.embedding_, atol=REPRODUCED * 10)
@@ -139,7 +138,7 @@ def test_samples_of_their_own_are_much_like_eat():
 def test_many_samples_are_mapped_by_landmarks():
     roll = datasets.swiss_roll(3000, width=21.0, uniform=True, random_state=0)
     train, new = slice(None, 2200), slice(2200, None)
-    tessera = model(cover="kmeans", n_clusters=30).fit(roll.X[train])
+    tessera = model(cover=("kmeans", 30)).fit(roll.X[train])
     assert procrustes_error(tessera.embedding_, roll.truth[train]) < 0.06
     assert tessera.kernel_rank_ratio_ is None
     assert len(tessera.map_.trend.points) < 2200
@@ -228,7 +227,7 @@ def test_links_hold_neighboring_tesserae_together(fitted):
 
 @pytest.mark.parametrize("n_links", [1, 2, 4])
 def test_number_of_links(n_links):
-    tessera = model(cover="kmeans", n_clusters=8, n_links=n_links)
+    tessera = model(cover=("kmeans", 8), n_links=n_links)
     with warnings.catch_warnings():
         # One link is a ball joint.
         warnings.simplefilter("ignore", DoubtfulMapWarning)
@@ -327,7 +326,7 @@ def test_a_clusterer_is_cloned():
 
 @pytest.mark.parametrize("cover", COVERS)
 def test_number_of_clusters(cover):
-    tessera = model(cover=cover, n_clusters=9).fit(SHEET)
+    tessera = model(cover=(cover, 9)).fit(SHEET)
     assert tessera.tesserae_.n_tesserae == 9
     assert len(np.unique(tessera.labels_)) == 9
 
@@ -411,7 +410,7 @@ def test_contract(cover, dtype):
 
 def test_workers_do_not_matter_beyond_two_thousand_samples():
     sheet, _ = cylinder(2100)
-    one, two = (model(cover="kmeans", n_clusters=6, n_jobs=n).fit(sheet) for n in (1, 2))
+    one, two = (model(cover=("kmeans", 6), n_jobs=n).fit(sheet) for n in (1, 2))
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
     np.testing.assert_array_equal(one.transform(SHEET), two.transform(SHEET))
     rows = np.vstack([one.transform(SHEET[i : i + 1]) for i in range(10)])

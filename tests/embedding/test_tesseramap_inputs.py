@@ -53,8 +53,9 @@ def assert_usable(tessera, n):
         ({"cover": LABELS[:-1]}, "59"),
         ({"cover": np.ones((60, 2), dtype=int)}, "cover|labels"),
         ({"cover": np.full(60, np.nan)}, "cover|labels"),
-        ({"cover": "kmeans", "n_clusters": 0}, "n_clusters=0"),
-        ({"cover": "kmeans", "n_clusters": 2.5}, "n_clusters=2.5"),
+        ({"cover": ("kmeans", 0)}, r"cover\[1\]=0"),
+        ({"cover": ("kmeans", 2.5)}, r"cover\[1\]=2.5"),
+        ({"cover": ("birch", 3)}, "cover='birch'"),
         ({"kernel": "precomputed"}, "precomputed|square"),
         ({"kernel": "gauss"}, "kernel='gauss'"),
         ({"kernel": None}, "kernel=None"),
@@ -141,7 +142,7 @@ def test_copies_count_once():
 
 
 def test_more_clusters_and_neighbors_than_there_are():
-    tessera = fit_quietly(model(cover="kmeans", n_clusters=500, n_neighbors=500), SHEET[:12])
+    tessera = fit_quietly(model(cover=("kmeans", 500), n_neighbors=500), SHEET[:12])
     assert_usable(tessera, 12)
     assert tessera.tesserae_.n_tesserae == 12
 
@@ -173,7 +174,7 @@ def test_tesserae_of_one_and_two_samples():
 def test_samples_along_a_line():
     # Tesserae of one dimension in a map of two.
     X = np.column_stack([np.linspace(0, 5, 60), np.zeros(60)])
-    tessera = fit_quietly(model(cover="kmeans", n_clusters=5), X)
+    tessera = fit_quietly(model(cover=("kmeans", 5)), X)
     assert_usable(tessera, 60)
     assert np.ptp(tessera.embedding_[:, 0]) == pytest.approx(5.0, rel=SAME)
 
@@ -195,7 +196,7 @@ def test_far_from_the_origin():
 def test_pieces_far_apart():
     X = np.concatenate([SHEET + away for away in 100.0 * np.eye(3)])
     with pytest.warns(DisconnectedGraphWarning):
-        tessera = model(cover="kmeans", n_clusters=12).fit(X)
+        tessera = model(cover=("kmeans", 12)).fit(X)
     assert_usable(tessera, 180)
     assert len(tessera.bridges_) >= 2
 

@@ -7,8 +7,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from isofold import Unfold, datasets
 from isofold._errors import DoubtfulMapWarning
-from isofold.embedding._candidates import HARMLESS
-from isofold.embedding._trials import distortion_of
+from isofold.embedding._candidates import HARMLESS, distortion_of
 from isofold.neighbors import build_graph, edge_errors, mean_at_nodes
 from isofold.quality import procrustes_error
 from unfold_cases import assert_told, model, sheet

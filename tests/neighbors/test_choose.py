@@ -39,7 +39,7 @@ def test_neighbors_alone():
     assert_same_graph(choose_graph(X, n_neighbors=5), build_graph(X, n_neighbors=5))
     assert_same_graph(choose_graph(X, default=7), build_graph(X, n_neighbors=7))
     assert_same_graph(choose_graph(X), build_graph(X, n_neighbors=12))
-    assert_same_graph(choose_graph(X, radius=0.5), build_graph(X, radius=0.5))
+    assert_same_graph(choose_graph(X, 0.5), build_graph(X, radius=0.5))
     assert_same_graph(
         choose_graph(X, "mutual", n_neighbors=5), build_graph(X, n_neighbors=5, kind="mutual")
     )
@@ -101,7 +101,10 @@ def test_single_place():
     ("graph", "message"),
     [
         ("nearest", "graph='nearest' is unknown"),
-        (5, "type int"),
+        (True, "type bool"),
+        (None, "type NoneType"),
+        (-0.5, "graph=-0.5 must be a positive number"),
+        (np.nan, "graph=nan must be a positive number"),
         (np.eye(40), "type ndarray"),
         (sp.eye_array(7), r"shape \(7, 7\), but X has 40"),
         (sp.csr_array((40, 39)), "square|shape"),
@@ -118,14 +121,14 @@ def test_other_samples_are_refused():
         choose_graph(cloud()[:39], choose_graph(cloud()))
 
 
-@pytest.mark.parametrize("size", [{"n_neighbors": 3}, {"radius": 1.0}])
-def test_ready_graphs_have_no_use_for_a_size(size):
+def test_ready_graphs_have_no_use_for_a_size():
     X, plain = cloud(), choose_graph(cloud())
     for graph in (plain, plain.adjacency):
         with pytest.raises(InvalidInputError, match="ready"):
-            choose_graph(X, graph, **size)
-    with pytest.raises(InvalidInputError, match="ready"):
-        choose_graph(plain.adjacency, metric="precomputed", **size)
+            choose_graph(X, graph, n_neighbors=3)
+    for size in ({"n_neighbors": 3}, {"graph": 1.0}):
+        with pytest.raises(InvalidInputError, match="ready"):
+            choose_graph(plain.adjacency, metric="precomputed", **size)
 
 
 @pytest.mark.parametrize("k", [0, -3, 2.5, "many", True])

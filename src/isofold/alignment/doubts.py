@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.alignment.diagnosis import Diagnosis, Flag
 from isofold.alignment.evidence import LARGEST_MATCH, LARGEST_WEAK, is_weak
@@ -91,6 +92,7 @@ def error_parts(unfolding: Unfolding) -> tuple[float, float]:
     return float(np.sqrt(by_noise / total)), float(np.sqrt(by_scale / total))
 
 
+@stage("diagnosis")
 def diagnose(
     points: FloatArray,
     unfolding: Unfolding,

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isofold._parallel import n_workers, ordered_map
+from isofold._progress import interrupted, interruptible, stage
 from isofold._typing import FloatArray
 from isofold.alignment._pull import sweep_all
 
@@ -108,8 +109,12 @@ def draw_all(
         The places.
     """
     places: FloatArray = np.ascontiguousarray(start, dtype=np.float64)
-    for radius in rules.radii(distances):
-        places = _swept(places, places, distances, reach, reach, radius, rules.balance, n_jobs)
+    with interruptible(), stage("draw points together", total=rules.n_epochs) as steps:
+        for radius in rules.radii(distances):
+            if interrupted():
+                break
+            places = _swept(places, places, distances, reach, reach, radius, rules.balance, n_jobs)
+            steps.advance()
     return places
 
 
@@ -152,6 +157,8 @@ def draw_others(
     """
     moving: FloatArray = np.ascontiguousarray(start, dtype=np.float64)
     for _ in range(SETTLING):
+        if interrupted():
+            break
         moving = _swept(
             moving, places, distances, reach, places_reach, radius, rules.balance, n_jobs
         )

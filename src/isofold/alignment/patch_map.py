@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from isofold._errors import InvalidInputError
 from isofold._memory import block_rows
 from isofold._parallel import ordered_map
+from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.alignment.piece import Piece
 from isofold.alignment.unfold import Unfolding
@@ -150,9 +150,38 @@ class PatchMap:
                     result.squared_distances[rows] += left_out
                     result.limits[rows] += OUTLIER_FACTOR * reduction.left_out
 
-        for _ in ordered_map(work, _blocks(n, points.shape[1]), n_jobs=n_jobs):
-            pass
+        blocks = _blocks(n, points.shape[1])
+        with stage("place points", total=len(blocks)) as steps:
+            for _ in ordered_map(work, blocks, n_jobs=n_jobs, steps=steps):
+                pass
         return result
+
+    def placed_by(self, places: FloatArray, patches: IntArray) -> FloatArray:
+        """Return where one given patch puts each place: what patches disagree about.
+
+        Parameters
+        ----------
+        places : ndarray of shape (n, d)
+            Points in the space of the charts.
+        patches : ndarray of int of shape (n,)
+            The patch of each.
+
+        Returns
+        -------
+        ndarray of shape (n, p)
+            Points of the embedding.
+        """
+        block = np.ascontiguousarray(places)
+        alone = (
+            np.arange(len(block) + 1, dtype=np.int64),
+            np.ascontiguousarray(patches, dtype=np.int64),
+            np.ones(len(block)),
+        )
+        if self.estimators:
+            return self._by_estimators(block, *alone)
+        charts = (self.atlas.origins, np.ascontiguousarray(self.atlas.axes), self.radii)
+        motions = (np.ascontiguousarray(self.rotations), np.ascontiguousarray(self.translations))
+        return evaluate(block, *alone, *charts, self.atlas.cubics(self.rotations), motions)
 
     def restore(self, images: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
         """Map points of the embedding back onto the surface that the charts describe.
@@ -240,11 +269,11 @@ class PatchMap:
         )
 
 
-def _blocks(n_rows: int, d: int) -> Iterator[slice]:
-    """Yield row blocks small enough for several threads, large enough to be worth the call."""
+def _blocks(n_rows: int, d: int) -> list[slice]:
+    """Return row blocks small enough for several threads, large enough to be worth the call."""
     # A row has its point, its four nearest nodes and some eight patches with shares.
     step = block_rows(BLOCK_SHARES * 8 * (d + 40), n_rows)
-    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
 OUTLIER_FACTOR, OUTLIER_SHARE = 25.0, 0.04

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.alignment.merge import lift_tree, merge
 from isofold.neighbors import SpanningTree, euclidean_spanning_tree
@@ -32,6 +33,7 @@ PATIENCE = 3
 """Sizes in a row that are worse than the best before the search ends."""
 
 
+@stage("piece size")
 def choose_piece_size(
     points: FloatArray,
     table: FloatArray,

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph
 from scipy.spatial import KDTree
 
+from isofold._progress import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.alignment.components import arranging_motions
 from isofold.alignment.fold_lengths import place_means
@@ -111,6 +112,7 @@ class Merged:
     solution: SDPSolution | None = None
 
 
+@stage("neighbors")
 def find_core(
     X: FloatArray, *, n_neighbors: int, least: int, n_jobs: int | None = None
 ) -> Core | None:
@@ -221,6 +223,7 @@ def components_of(near: Neighbors, tree: SpanningTree) -> IntArray:
     return number[labels]
 
 
+@stage("planes")
 def sound_planes(
     points: FloatArray, labels: IntArray, tree: SpanningTree, n_components: int
 ) -> Planes:
@@ -262,6 +265,7 @@ def sound_planes(
     return planes
 
 
+@stage("merge pieces")
 def lay_out(
     core: Core,
     planes: Planes,

@@ -26,6 +26,7 @@ from scipy.spatial import KDTree
 from sklearn.utils import check_random_state
 
 from isofold._errors import InvalidInputError
+from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_distances, check_points, refuse_no_distances
 from isofold.alignment.layout import Layout
@@ -148,6 +149,7 @@ class Placement:
         return [Z.astype(Y.dtype, copy=False) for Z, Y in zip(placed, shapes, strict=True)]
 
 
+@stage("place components")
 def place_rigidly(
     shapes: Sequence[FloatArray],
     links: Links,

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isofold._errors import InvalidInputError
+from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
 from isofold.alignment.piece import Recipe
@@ -199,6 +200,7 @@ class _Maker:
             n_jobs=self.n_jobs,
         )
 
+    @stage("patches")
     def _clusters(self, points: FloatArray, graph: NeighborGraph, nodes: IntArray) -> PatchCover:
         is_given = isinstance(self.cover, np.ndarray)
         if isinstance(self.cover, sp.csr_array):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import clone
 
+from isofold._progress import interrupted, stage
 from isofold._typing import FloatArray
 from isofold.alignment.piece import Recipe, strongest_memberships
 from isofold.alignment.stitch import Alignment, place, stitch
@@ -75,11 +76,11 @@ def relax_if_loose(points: FloatArray, unfolding: Unfolding, recipe: Recipe) -> 
     Returns
     -------
     Relaxation or None
-        None if the largest piece is certified, or a single patch.
+        None if the largest piece is certified, or a single patch; or if the user wants an end.
     """
     piece = unfolding.pieces[0]
     solution = piece.alignment.solution
-    if solution is None or solution.status is Status.CERTIFIED:
+    if solution is None or solution.status is Status.CERTIFIED or interrupted():
         return None
     cover, charts = piece.cover, piece.charts
     if cover.n_patches > MOST_RELAXED:
@@ -91,6 +92,7 @@ def relax_if_loose(points: FloatArray, unfolding: Unfolding, recipe: Recipe) -> 
     return relax(cover, charts, recipe.solver)
 
 
+@stage("relaxation")
 def relax(cover: PatchCover, charts: ChartFit, solver: LowRankSDP) -> Relaxation:
     """Stitch a cover in r dimensions and in as many as it takes.
 

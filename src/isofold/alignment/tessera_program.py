@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 from isofold._errors import InvalidInputError
 from isofold._memory import block_rows
 from isofold._parallel import ordered_map
+from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.alignment.seams import Links
 from isofold.neighbors import NeighborGraph
@@ -52,6 +53,7 @@ NEAREST = 1e-12
 makes nothing of closer pairs, and one of them would outweigh all others."""
 
 
+@stage("pairs between tesserae")
 def pose_tesserae(
     points: FloatArray,
     tesserae: Tesserae,

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from isofold._base import read_samples, unchanged_if_refused
+from isofold._base import one_fit, read_samples
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_units
@@ -53,7 +53,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
         self
             The fitted clusterer.
         """
-        with unchanged_if_refused(self):
+        with one_fit(self):
             X = read_samples(self, X, reset=True, min_samples=2)
             check_units(X, name="X")
             self.labels_ = self._fit_clusters(X, self._rng())

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from isofold._base import read_samples, unchanged_if_refused
+from isofold._base import one_fit, read_samples
 from isofold._errors import InvalidInputError
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_same_rows
@@ -126,7 +126,7 @@ class LocalSubspaceClassifier(ClassifierMixin, BaseEstimator):
         InvalidInputError
             If no row has a label, labels are missing otherwise, or the clusterer cannot be used.
         """
-        with unchanged_if_refused(self):
+        with one_fit(self):
             labels, is_labeled = _read_labels(y)
             X = read_samples(self, X, reset=True)
             check_same_rows(len(X), len(labels), names=("X", "y"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn import config_context
 
+from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.clustering.balanced import balanced_clusters, join_small
 from isofold.clustering.chained import tree_clusters
@@ -30,6 +31,7 @@ def compressed(points: FloatArray) -> FloatArray:
     return principal_coordinates(points, min(MOST_AXES, len(points))).coordinates
 
 
+@stage("pieces")
 def cut_pieces(
     points: FloatArray,
     size: int,

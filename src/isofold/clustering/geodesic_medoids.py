@@ -43,6 +43,8 @@ class GeodesicKMedoids(LocalizedClusterer):
     n_jobs : int or None, default=None
         Threads (from 10,000 points on) or processes (from 16 restarts on) for the restarts, by
         scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
 
     Attributes
     ----------
@@ -95,6 +97,7 @@ class GeodesicKMedoids(LocalizedClusterer):
         max_iter: int = 100,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_components = n_components
@@ -104,6 +107,7 @@ class GeodesicKMedoids(LocalizedClusterer):
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _share(self) -> float:
         return 1.0

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from isofold._progress import interrupted, stage
 from isofold._typing import FloatArray, IntArray
 from isofold.clustering.choice import Choice, reachable
 from isofold.clustering.medoids import Division, Medoids, MedoidSearch
@@ -66,17 +67,19 @@ def descend(problem: LocalizedProblem, seeding: Seeding, rng: np.random.RandomSt
     descent = _Descent(problem, rng)
     state = descent.start(seeding)
     thorough, n_iter = problem.rho == 0.0, 0
-    while n_iter < problem.max_iter:
-        n_iter += 1
-        before, labels = state.path[-1] if state.path else np.inf, state.division.labels
-        descent.fit_flats(state)
-        descent.settle(state, thorough=thorough)
-        is_stable = np.array_equal(labels, state.division.labels)
-        is_last = is_stable or state.path[-1] >= before * (1.0 - NOTICEABLE)
-        if is_last and thorough:
-            break
-        # Where quick searches find no better medoids, whole clusters are searched once.
-        thorough = is_last or problem.rho == 0.0
+    with stage("lower the objective") as steps:
+        while n_iter < problem.max_iter:
+            n_iter += 1
+            before, labels = state.path[-1] if state.path else np.inf, state.division.labels
+            descent.fit_flats(state)
+            descent.settle(state, thorough=thorough)
+            steps.advance(objective=state.path[-1])
+            is_stable = np.array_equal(labels, state.division.labels)
+            is_last = is_stable or state.path[-1] >= before * (1.0 - NOTICEABLE)
+            if (is_last and thorough) or interrupted():
+                break
+            # Where quick searches find no better medoids, whole clusters are searched once.
+            thorough = is_last or problem.rho == 0.0
     return Partition(
         labels=state.division.labels,
         medoids=state.medoids.nodes,
@@ -135,7 +138,7 @@ class _Descent:
                 continue
             is_stable = np.array_equal(labels, state.division.labels)
             # Without medoids nothing is left to change before the next flats.
-            if is_stable or self._problem.rho == 0.0:
+            if is_stable or self._problem.rho == 0.0 or interrupted():
                 return
             if state.path[-1] >= before * (1.0 - WORTHWHILE):
                 return

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from isofold._base import read_samples
 from isofold._errors import warn_user
 from isofold._parallel import ordered_map
+from isofold._progress import interrupted, interruptible, stage, until_interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_positive
 from isofold.clustering.base import BaseClusterer
@@ -59,6 +60,8 @@ class MPPCA(BaseClusterer):
         Draws the seeds.
     n_jobs : int or None, default=None
         Number of starts that run at the same time, in threads. The result does not depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
 
     Attributes
     ----------
@@ -129,6 +132,7 @@ class MPPCA(BaseClusterer):
         tol: float = 1e-5,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_components = n_components
@@ -138,6 +142,7 @@ class MPPCA(BaseClusterer):
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the responsibilities of the components for points.
@@ -212,7 +217,9 @@ class MPPCA(BaseClusterer):
             labels = start.labels[nodes.node_of_sample]
             return climb(points, labels, r, n_clusters=c, max_iter=max_iter, tol=tol, rng=own)
 
-        best = max(ordered_map(run, run_seeds, n_jobs=self.n_jobs), key=lambda found: found.rank)
+        with interruptible(), stage("clusters", total=n_init) as steps:
+            found = ordered_map(run, run_seeds, n_jobs=self.n_jobs, steps=steps)
+            best = max(until_interrupted(found), key=lambda run: run.rank)
         self._keep(best, len(X))
         labels = self._predict(X)
         self.reconstruction_error_ = self._unit**2 * _reconstruction_error(points, labels, r)
@@ -220,7 +227,7 @@ class MPPCA(BaseClusterer):
 
     def _keep(self, run: MixtureRun, n_samples: int) -> None:
         """Set the fitted attributes, in the units of the data."""
-        if not run.has_converged:
+        if not run.has_converged and not interrupted():
             msg = (
                 f"The best start did not converge in max_iter={self.max_iter} steps: its last step "
                 f"still raised the mean log-likelihood by more than tol={self.tol:g} of its size. "

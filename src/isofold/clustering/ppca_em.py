@@ -29,6 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isofold._memory import block_rows
+from isofold._progress import interrupted, stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.clustering.subspaces import AffineSubspaces
 from isofold.linalg import deterministic_signs
@@ -199,19 +200,24 @@ def climb(
     mixture = _maximize(points, shares, n_components, is_fresh=is_fresh, last=None, rng=rng)
     path: list[float] = []
     n_iter = 1
-    while True:
-        joint = mixture.log_joint(points)
-        fit, shares = normalized(joint)
-        path.append(float(fit.mean()))
-        gain = path[-1] - path[-2] if len(path) > 1 else np.inf
-        is_done = gain <= tol * max(1.0, abs(path[-1])) and not _is_lost(shares).any()
-        if is_done or n_iter == max_iter:
-            return MixtureRun(mixture, len(points), len(points) * np.array(path), n_iter, is_done)
-        is_lost = _reseed(shares, fit)
-        if is_lost.any():
-            path.clear()
-        mixture = _maximize(points, shares, n_components, is_fresh=is_lost, last=mixture, rng=rng)
-        n_iter += 1
+    with stage("raise the likelihood") as steps:
+        while True:
+            joint = mixture.log_joint(points)
+            fit, shares = normalized(joint)
+            path.append(float(fit.mean()))
+            steps.advance(objective=len(points) * path[-1])
+            gain = path[-1] - path[-2] if len(path) > 1 else np.inf
+            is_done = gain <= tol * max(1.0, abs(path[-1])) and not _is_lost(shares).any()
+            if is_done or n_iter == max_iter or interrupted():
+                break
+            is_lost = _reseed(shares, fit)
+            if is_lost.any():
+                path.clear()
+            mixture = _maximize(
+                points, shares, n_components, is_fresh=is_lost, last=mixture, rng=rng
+            )
+            n_iter += 1
+    return MixtureRun(mixture, len(points), len(points) * np.array(path), n_iter, is_done)
 
 
 def normalized(joint: FloatArray) -> tuple[FloatArray, FloatArray]:

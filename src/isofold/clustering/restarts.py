@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from isofold._parallel import n_workers, ordered_map
+from isofold._progress import Stage, interrupted, interruptible, stage, until_interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold.clustering.localized import descend
 from isofold.clustering.partition import LocalizedProblem, Partition
@@ -67,6 +68,7 @@ class Restart:
     seed: int
 
 
+@stage("seeds")
 def draw_restarts(
     problem: LocalizedProblem,
     given: IntArray | None = None,
@@ -157,8 +159,10 @@ def best_partition(
     Partition
         The best, of equals the first.
     """
-    found = _side_by_side(partial(_descend_from, problem), problem, restarts, n_jobs=n_jobs)
-    return min(found, key=lambda partition: partition.objective)
+    descend_from = partial(_descend_from, problem)
+    with interruptible(), stage("clusters", total=len(restarts)) as steps:
+        found = _side_by_side(descend_from, problem, restarts, n_jobs=n_jobs, steps=steps)
+        return min(until_interrupted(found), key=lambda partition: partition.objective)
 
 
 def smallest_connected(
@@ -191,8 +195,12 @@ def smallest_connected(
         The one with the lowest reconstruction error, of equals the first.
     """
     search = partial(_half_intervals, problem, graph)
-    found = _side_by_side(search, problem, restarts, n_jobs=n_jobs)
-    return min(found, key=lambda each: each[1].reconstruction_error(problem.weights))
+    with interruptible(), stage("clusters", total=len(restarts)) as steps:
+        found = _side_by_side(search, problem, restarts, n_jobs=n_jobs, steps=steps)
+        return min(
+            until_interrupted(found),
+            key=lambda each: each[1].reconstruction_error(problem.weights),
+        )
 
 
 def _side_by_side(
@@ -201,11 +209,14 @@ def _side_by_side(
     restarts: Sequence[Restart],
     *,
     n_jobs: int | None,
+    steps: Stage,
 ) -> Iterator[Result]:
     """Yield what restarts come to, in their order, from threads or processes where these help."""
     if len(problem.points) >= LEAST_FOR_THREADS:
-        return ordered_map(run, restarts, n_jobs=n_jobs)
+        return ordered_map(run, restarts, n_jobs=n_jobs, steps=steps)
     workers = min(n_workers(n_jobs), len(restarts) // LEAST_FOR_PROCESSES + 1)
+    if workers == 1:
+        return ordered_map(run, restarts, n_jobs=1, steps=steps)
     # Each process has a part of the restarts, which share what they remember.
     ends = [len(restarts) * part // workers for part in range(workers + 1)]
     parts = [restarts[begin:end] for begin, end in pairwise(ends)]
@@ -239,11 +250,13 @@ def _half_intervals(
         rho = float(RHOS[middle])
         partition = descend(problem.with_rho(rho), seeding, rng)
         connected = connected_partition(problem, graph, partition, rng)
-        if connected is None and middle < high:
+        if connected is None and middle < high and not interrupted():
             low = middle
             continue
         high = middle
         partition = partition if connected is None else connected
         found.append((rho, partition))
+        if interrupted():
+            break
         seeding = Seeding(partition.medoids, partition.labels, partition.distances)
     return min(found, key=lambda each: each[1].reconstruction_error(problem.weights))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from isofold._errors import InvalidInputError
+from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
 from isofold.clustering.affinity import affinity_labels
@@ -23,13 +24,13 @@ MOST_TESSERAE, POINTS_A_TESSERA = 100, 12
 places them takes time of the cube of their number: a hundred take seconds."""
 
 
+@stage("tesserae")
 def tessera_labels(
     cover: Any,
     points: FloatArray,
     graph: NeighborGraph,
     *,
     n_components: int,
-    n_clusters: int | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> IntArray:
@@ -37,8 +38,10 @@ def tessera_labels(
 
     Parameters
     ----------
-    cover : {"affinity", "kmeans", "ldlc"}, clusterer, array-like of shape (n_samples,) or None
-        How the data are cut. None: every place is a piece of its own.
+    cover : {"affinity", "kmeans", "ldlc"}, pair, clusterer, array-like of (n_samples,) or None
+        How the data are cut; a pair is a word and how many pieces there are, by default what
+        affinity propagation finds, or the root of the places. None: every place is a piece of its
+        own.
     points : ndarray of shape (n_nodes, d)
         The distinct places.
     graph : NeighborGraph
@@ -46,8 +49,6 @@ def tessera_labels(
         an array.
     n_components : int
         Dimension of the pieces.
-    n_clusters : int or None, default=None
-        How many, for a word; by default what affinity propagation finds, or the root of the places.
     random_state : int, RandomState or None, default=None
         Seed.
     n_jobs : int or None, default=None
@@ -64,7 +65,10 @@ def tessera_labels(
         If the cover names no clustering or has the wrong length.
     """
     n = len(points)
-    asked = None if n_clusters is None else min(n, check_count(n_clusters, name="n_clusters"))
+    asked = None
+    if isinstance(cover, tuple) and len(cover) == 2 and isinstance(cover[0], str):
+        asked = min(n, check_count(cover[1], name="cover[1]"))
+        cover = cover[0]
     if cover is None:
         return np.arange(n)
     if isinstance(cover, str) and cover not in COVERS:

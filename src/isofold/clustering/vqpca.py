@@ -42,6 +42,8 @@ class VQPCA(LocalizedClusterer):
     n_jobs : int or None, default=None
         Threads (from 10,000 points on) or processes (from 16 restarts on) for the restarts, by
         scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
 
     Attributes
     ----------
@@ -88,6 +90,7 @@ class VQPCA(LocalizedClusterer):
         max_iter: int = 100,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_components = n_components
@@ -96,6 +99,7 @@ class VQPCA(LocalizedClusterer):
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _share(self) -> float:
         return 0.0

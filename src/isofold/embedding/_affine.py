@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from isofold._errors import DoubtfulMapWarning, UnboundedProblemError, warn_user
+from isofold._progress import interrupted
 from isofold._typing import FloatArray
 from isofold.embedding._pairs import Sides
 from isofold.embedding._unfolder import LOST, columns_for, make_solver
@@ -94,7 +95,7 @@ class AffineProgram:
         if not isinstance(self.solver, LowRankSDP) and (is_small or self.solver is not None):
             result = self._in_span(span)
             is_lost = result.error > LOST and result.solution.status is not Status.CERTIFIED
-            if self.solver is not None or not is_lost:
+            if self.solver is not None or not is_lost or interrupted():
                 return result, self._unit * result.solution.coordinates
             # Distances of very different size are too much for an interior point.
         Y = self._by_steps.solution.coordinates
@@ -128,7 +129,7 @@ class AffineProgram:
         solver = make_solver(self.solver or steps, self.kept, self.n_components, self.rng)
         exact = solver.solve(self._problem)
         error = relative_error(self._problem, exact.coordinates, self._scaled.units)
-        if exact.status is not Status.INFEASIBLE and error <= LOST:
+        if interrupted() or (exact.status is not Status.INFEASIBLE and error <= LOST):
             return Stretched(exact, error, 0.0, np.inf)
         return stretch(self._problem, slack=self.slack, solver=solver, units=self._scaled.units)
 

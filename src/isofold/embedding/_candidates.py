@@ -17,12 +17,13 @@ import numpy as np
 
 from isofold._base import BaseEmbedder
 from isofold._errors import DisconnectedGraphWarning, DoubtfulMapWarning, InvalidInputError
+from isofold._progress import interrupted, interruptible, stage
 from isofold._typing import FloatArray, IntArray
 from isofold.alignment.evidence import LARGEST_MATCH
 from isofold.embedding._projection import Projection
 from isofold.embedding.ipa import IPA
 from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
-from isofold.neighbors import Neighbors, build_search
+from isofold.neighbors import Neighbors, build_graph, build_search, edge_errors, mean_at_nodes
 from isofold.neighbors.precomputed import nearest_in_rows
 
 __all__ = ["Candidate", "Judgement", "fit_quietly", "judge", "judgement_of", "rehearse"]
@@ -39,6 +40,9 @@ FEW = 40
 
 JUDGED_NEIGHBORS = 10
 """Neighbors of a held-out sample that are looked for on the map."""
+
+DISTORTION_NEIGHBORS = 10
+"""Neighbors by whose distances a projection is judged."""
 
 HARMLESS = {"bending", "certificate", "curvature", "noise", "outliers", "pieces"}
 """Doubts that are told, but do not keep a stitched map from being taken: the noise of a sheet, its
@@ -188,7 +192,7 @@ def rehearse(
     Returns
     -------
     tuple of Candidate
-        How they did, in the given order.
+        How they did, in the given order; after an interruption only those that were tried.
     """
     n = min(len(X), most)
     order = rng.permutation(len(X))[:n]
@@ -198,13 +202,16 @@ def rehearse(
         n_runs = min(FOLDS, -(-ENOUGH_HELD // len(parts[-1])))
         folds = [(np.sort(np.delete(order, held)), np.sort(order[held])) for held in parts[:n_runs]]
     runs: dict[str, list[Candidate]] = {method: [] for method in methods}
-    for train, test in folds:
-        rehearsal = Rehearsal(X, train, test, is_distances, n_components, shared)
-        for method in methods:
-            runs[method].append(rehearsal.run(method))
-        if is_late():
-            break
-    return tuple(_summed(method, found) for method, found in runs.items())
+    with interruptible(), stage("rehearsal", total=len(folds) * len(methods)) as steps:
+        for train, test in folds:
+            rehearsal = Rehearsal(X, train, test, is_distances, n_components, shared)
+            for method in methods:
+                if not interrupted() or not any(runs.values()):
+                    runs[method].append(rehearsal.run(method))
+                    steps.advance()
+            if is_late() or interrupted():
+                break
+    return tuple(_summed(method, found) for method, found in runs.items() if found)
 
 
 def rehearsal_size(n_samples: int, most: int = REHEARSED) -> int:
@@ -352,6 +359,14 @@ def judge(
         return 1.0, 0.0
     errors = np.abs(mapped[apart] / lengths[apart] - 1.0)
     return float(same.mean()), float(np.median(errors))
+
+
+def distortion_of(points: FloatArray, embedding: FloatArray) -> FloatArray:
+    """Return the mean relative error of the distances of every sample to its neighbors."""
+    k = min(DISTORTION_NEIGHBORS, len(points) - 1)
+    graph = build_graph(points, n_neighbors=k)
+    errors = edge_errors(embedding[graph.sample_of_node], graph)
+    return np.asarray(mean_at_nodes(errors, graph)[graph.node_of_sample])
 
 
 def nearest_points(points: FloatArray, asked: FloatArray, k: int, *, is_same: bool) -> Neighbors:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -53,10 +53,11 @@ On rolls half of the mean kept distance as width gives 0.3 to 0.5, a third of it
 
 
 class KernelEmbedder(BaseEmbedder):
-    """Base of embedders with parameters `kernel` and `gamma`, perhaps `degree` and `coef0`."""
+    """Base of embedders with parameters `kernel` and `gamma`, perhaps `kernel_params`."""
 
     kernel: Any
     gamma: Any
+    kernel_params: dict[str, Any] | None = None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -148,13 +149,20 @@ class KernelEmbedder(BaseEmbedder):
             raise InvalidInputError(msg)
         else:
             gamma = check_positive(gamma, name="gamma")
-        coef0 = getattr(self, "coef0", 1.0)
+        degree, coef0 = self._polynomial()
         is_number = isinstance(coef0, int | float | np.integer | np.floating)
         if isinstance(coef0, bool) or not is_number or not 0.0 <= coef0 < np.inf:
             msg = f"coef0={coef0!r} must be a number of at least 0, or the kernel is none."
             raise InvalidInputError(msg)
-        degree = check_count(getattr(self, "degree", 3), name="degree")
-        return KernelFunction(kind, gamma, degree, float(coef0))
+        return KernelFunction(kind, gamma, check_count(degree, name="degree"), float(coef0))
+
+    def _polynomial(self) -> tuple[Any, Any]:
+        """Return degree and constant of the polynomial kernel, as they are given or by default."""
+        given = {} if self.kernel_params is None else self.kernel_params
+        if not isinstance(given, Mapping) or not set(given) <= {"degree", "coef0"}:
+            msg = f"kernel_params={given!r} must be a dict with 'degree', 'coef0' or both, or None."
+            raise InvalidInputError(msg)
+        return given.get("degree", 3), given.get("coef0", 1.0)
 
     def _at_origin(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return centered points and their mean; a user's function gets points as they are."""

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isofold._base import BaseEmbedder
+from isofold._progress import closing, interrupt, interrupted, stage
 from isofold._typing import FloatArray, IntArray
 from isofold.alignment.evidence import LARGEST_MATCH
 from isofold.embedding._candidates import (
@@ -16,6 +17,7 @@ from isofold.embedding._candidates import (
     REHEARSED,
     Candidate,
     Judgement,
+    distortion_of,
     fit_quietly,
     judgement_of,
     make_embedder,
@@ -24,7 +26,7 @@ from isofold.embedding._candidates import (
 )
 from isofold.embedding._clock import LEAST_FITTED, SHARE_OF_TIME, Clock
 from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
-from isofold.neighbors import build_graph, build_search, edge_errors, mean_at_nodes
+from isofold.neighbors import build_search
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.patches.reduce import is_flat
 from isofold.survey import Survey
@@ -48,9 +50,6 @@ draw all pairs as often as by default."""
 LOOSE_MATCH, CLEAR_LEAD = 0.3, 1.05
 """Misfit of patches from which on a stitched map must have this many times the score of the others
 to be taken: below are caps, half globes and strips, above clouds, where chance decides."""
-
-DISTORTION_NEIGHBORS = 10
-"""Neighbors by whose distances a projection is judged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +180,8 @@ class Trials:
                     f"n_components={r} is the least that keeps distances to {percent(tolerance)}."
                 )
                 return replace(tried[r], reason=words)
+            if interrupted():
+                return replace(tried[r], reason=f"Interrupted; up to {r} dimensions were tried.")
             if self.clock.is_late():
                 break
         short = "Time was short: no" if r < self._most_dimensions() else "No"
@@ -198,7 +199,7 @@ class Trials:
             if errors[r] <= tolerance:
                 words = f"n_components={r} is the least that keeps distances to"
                 return Choice(r, f"{words} {percent(tolerance)}.", ())
-            if self.clock.is_late():
+            if self.clock.is_late() or interrupted():
                 break
         best = min(errors, key=errors.__getitem__)
         words = (
@@ -207,7 +208,16 @@ class Trials:
         return Choice(best, words, ())
 
     def decide(self, choice: Choice) -> Trial:
-        """Return the method that suits the data, fitted."""
+        """Return the method that suits the data, fitted; after an interruption what is known."""
+        try:
+            return self._decided(choice)
+        except KeyboardInterrupt:
+            if interrupted() or not choice.candidates:
+                raise
+            interrupt()
+            return self._closed(choice)
+
+    def _decided(self, choice: Choice) -> Trial:
         r = choice.n_components
         everything = np.arange(self.X.shape[0])
         if not choice.candidates:
@@ -222,6 +232,8 @@ class Trials:
                 None,
                 is_exact=method == "pca",
             )
+        if interrupted():
+            return self._closed(choice)
         stitched, others = choice.candidates[0], choice.candidates[1:]
         if self.is_distances:
             return self._trial(stitched, choice)
@@ -231,6 +243,8 @@ class Trials:
         if is_best or self._may_be_sheet(stitched, r):
             trial = self._trial(stitched, choice)
             judgement = trial.judgement
+            if interrupted():
+                return trial
             if judgement is not None and judgement.is_sheet:
                 return trial
             if is_best and judgement is not None and not judgement.is_folded:
@@ -242,7 +256,7 @@ class Trials:
         r = min(self.survey.suggested_dimension, self._most_dimensions())
         is_sheet = trial.judgement is not None and trial.judgement.is_sheet
         enough = r <= trial.choice.n_components or is_sheet or not trial.candidates
-        if enough or self.clock.is_late():
+        if enough or self.clock.is_late() or interrupted():
             return ""
         (candidate,) = self._rehearse(r, DISTANCES)
         used = next(c for c in trial.candidates if c.method == trial.method)
@@ -316,12 +330,25 @@ class Trials:
         is_thin = self.survey.dimension <= n_components + NEARLY or gap == n_components
         return judgement.match <= LARGEST_MATCH or is_thin
 
+    def _closed(self, choice: Choice) -> Trial:
+        """Return the best candidate so far, fitted again to as many samples as were rehearsed."""
+        best = max(choice.candidates, key=lambda candidate: candidate.score)
+        n, size = self.X.shape[0], rehearsal_size(self.X.shape[0], self._n_rehearsed())
+        with closing():
+            return self._trial(best, choice, rows=np.sort(self.rng.permutation(n)[:size]))
+
     def _trial(
-        self, candidate: Candidate, choice: Choice, judgement: Judgement | None = None
+        self,
+        candidate: Candidate,
+        choice: Choice,
+        judgement: Judgement | None = None,
+        rows: IntArray | None = None,
     ) -> Trial:
-        """Return a candidate fitted to as many samples as time allows."""
-        rows = self._rows_in_time(candidate)
-        embedder = self._fitted(candidate.method, choice.n_components, rows)
+        """Return a candidate fitted to some samples, or to as many as time allows."""
+        if rows is None:
+            rows = self._rows_in_time(candidate)
+        with stage("embed samples"):
+            embedder = self._fitted(candidate.method, choice.n_components, rows)
         everything = len(rows) == self.X.shape[0]
         embedding = embedder.embedding_
         if not everything:
@@ -365,14 +392,6 @@ def _leads(stitched: Candidate, best: Candidate) -> bool:
         return False
     is_loose = judgement.match > LOOSE_MATCH or not judgement.is_stitched
     return stitched.score > (CLEAR_LEAD if is_loose else 1.0) * best.score
-
-
-def distortion_of(points: FloatArray, embedding: FloatArray) -> FloatArray:
-    """Return the mean relative error of the distances of every sample to its neighbors."""
-    k = min(DISTORTION_NEIGHBORS, len(points) - 1)
-    graph = build_graph(points, n_neighbors=k)
-    errors = edge_errors(embedding[graph.sample_of_node], graph)
-    return np.asarray(mean_at_nodes(errors, graph)[graph.node_of_sample])
 
 
 def percent(share: float) -> str:

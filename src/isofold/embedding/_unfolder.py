@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -110,6 +110,9 @@ class BaseUnfolder(BaseEmbedder):
     have one row a node, and further attributes by name.
     """
 
+    _softened: ClassVar[str] = "use isofold.MVU with"
+    """How to embed lengths that contradict each other; ends with parameters of `MVU`."""
+
     n_components: int
     n_neighbors: int | None
     graph: Any
@@ -141,8 +144,7 @@ class BaseUnfolder(BaseEmbedder):
         check_lengths(graph)
         refuse_pieces(graph, type(self).__name__)
         solution, more = self._unfold(X, graph, rng)
-        method = "pass" if hasattr(self, "lengths") else "use isofold.MVU with"
-        refuse_contradiction(solution, graph, method=method)
+        refuse_contradiction(solution, graph, method=self._softened)
         unfolded = describe(solution.coordinates, graph, r)
         embedding = unfolded.coordinates[graph.node_of_sample]
         extension = self._extension(X, embedding)

@@ -14,7 +14,7 @@ Song, L., Smola, A., Borgwardt, K. and Gretton, A. (2007). Colored maximum varia
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class ColoredMVU(BaseUnfolder):
         Dimension r of the map.
     n_neighbors : int or None, default=None
         Neighbors whose distances are kept; by default as in `MVU`.
-    graph : {"knn", "mutual", "bridged", "eng"}, NeighborGraph or sparse matrix, default="knn"
+    graph : {"knn", "mutual", "bridged", "eng"}, float, NeighborGraph or sparse, default="knn"
         The graph of these distances, see `MVU`.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         Whether `X` holds points or distances.
@@ -59,6 +59,8 @@ default="auto"
         Seed.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
 
     Attributes
     ----------
@@ -88,6 +90,8 @@ default="auto"
     (60, 2)
     """
 
+    _softened: ClassVar[str] = "pass"
+
     def __init__(
         self,
         *,
@@ -100,6 +104,7 @@ default="auto"
         solver: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -110,6 +115,7 @@ default="auto"
         self.solver = solver
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Embed the points with their side information.

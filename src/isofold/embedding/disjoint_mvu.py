@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 from isofold._base import BaseEmbedder
 from isofold._errors import DoubtfulMapWarning, warn_user
 from isofold._parallel import ordered_map
+from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_count
 from isofold.alignment.affine_placement import place_by_variance
@@ -87,11 +89,9 @@ class DisjointMVU(BaseEmbedder):
     representatives : {"extremes", "farthest", "hull"}, default="extremes"
         Points that stand for a component: the ends of its principal axes (2r), points far from each
         other (2^r), or the corners of its convex hull. Ends of links join them.
-    links : {"largest", "closest", "nearest"}, default="largest"
-        How components are linked: the largest to its closest, again and again; each to its
-        `n_links` closest; each to its closest, again and again.
-    n_links : int, default=1
-        Components that each is linked to by "closest".
+    links : {"largest", "closest", "nearest"} or int, default="largest"
+        How components are linked: the largest to its closest, again and again; each to its closest
+        one, or so many of them; each to its closest, again and again.
     placement : {"rigid", "affine"}, default="rigid"
         The global stage: rigid motions of components in the map's space, ties broken by the
         distances between representatives; or the paper's affine maps, which may squash components.
@@ -101,6 +101,8 @@ class DisjointMVU(BaseEmbedder):
         Seed.
     n_jobs : int or None, default=None
         Processes that unfold components, by scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
 
     Attributes
     ----------
@@ -153,30 +155,29 @@ class DisjointMVU(BaseEmbedder):
         n_neighbors: int | None = None,
         metric: str = "euclidean",
         representatives: str = "extremes",
-        links: str = "largest",
-        n_links: int = 1,
+        links: Any = "largest",
         placement: str = "rigid",
         solver: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.representatives = representatives
         self.links = links
-        self.n_links = n_links
         self.placement = placement
         self.solver = solver
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
         r = check_count(self.n_components, name="n_components")
         check_choice(self.placement, ("rigid", "affine"), name="placement")
         check_choice(self.representatives, tuple(REPRESENTATIVES), name="representatives")
-        check_choice(self.links, STRATEGIES, name="links")
-        n_links = check_count(self.n_links, name="n_links")
+        strategy, n_links = _read_links(self.links)
         rng = read_seed(self.random_state)
         graph = choose_graph(
             X,
@@ -197,7 +198,7 @@ class DisjointMVU(BaseEmbedder):
             linked = connect(
                 X,
                 graph,
-                strategy=self.links,
+                strategy=strategy,
                 n_links=n_links,
                 metric=self.metric,
                 n_jobs=self.n_jobs,
@@ -230,7 +231,9 @@ class DisjointMVU(BaseEmbedder):
         seeds = rng.randint(2**31 - 1, size=len(members))
         tasks = [(subgraph(graph, own), seed) for own, seed in zip(members, seeds, strict=True)]
         unfold = partial(_unfold_component, n_components=self.n_components, solver=self.solver)
-        local = list(ordered_map(unfold, tasks, n_jobs=self.n_jobs, processes=True))
+        with stage("components", total=len(tasks)) as steps:
+            found = ordered_map(unfold, tasks, n_jobs=self.n_jobs, processes=True, steps=steps)
+            local = list(found)
         for part in local:
             # Here, where the numbers of all samples are known.
             refuse_contradiction(
@@ -299,6 +302,13 @@ def _scaled(graph: NeighborGraph) -> FloatArray | None:
         return None
     gram = gram_from_distances(graph.adjacency.toarray().astype(np.float64) ** 2)
     return coordinates_from_gram(gram, n - 1).coordinates
+
+
+def _read_links(links: Any) -> tuple[str, int]:
+    """Return how components are linked, and to how many each is."""
+    if isinstance(links, Integral) and not isinstance(links, bool):
+        return "closest", check_count(links, name="links")
+    return check_choice(links, STRATEGIES, name="links"), 1
 
 
 def _ends_by_piece(links: Links, n_pieces: int) -> list[IntArray]:

@@ -24,9 +24,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from isofold._base import unchanged_if_refused
-from isofold._errors import InvalidInputError
+from isofold._base import one_fit
+from isofold._errors import EarlyInterrupt, InvalidInputError
 from isofold._parallel import n_workers
+from isofold._progress import interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
 from isofold.embedding._affine import AffineProgram, warn_of_targets
@@ -85,10 +86,8 @@ class EAT(KernelEmbedder):
         "auto": 1/σ² with σ four times the mean kept distance, or three, two or one and a half
         times that if wider kernels cannot keep these distances; for "poly" one over the variance
         of the data. The thesis's σ is 1/√gamma.
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    coef0 : float, default=1.0
-        Constant of the polynomial kernel.
+    kernel_params : dict or None, default=None
+        "degree" (3 by default) and "coef0" (1.0) of the polynomial kernel.
     slack : float, default=0.005
         How much the root mean square of the relative errors of kept squared distances may exceed
         the least possible. 0: the least-squares solution that stretches most. A little slack lets
@@ -101,6 +100,8 @@ class EAT(KernelEmbedder):
         Seed of the start of `LowRankSDP`.
     n_jobs : int or None, default=None
         Threads of the neighbor search. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
 
     Attributes
     ----------
@@ -173,23 +174,23 @@ class EAT(KernelEmbedder):
         n_neighbors: int | None = None,
         kernel: Any = "rbf",
         gamma: Any = "auto",
-        degree: int = 3,
-        coef0: float = 1.0,
+        kernel_params: dict[str, Any] | None = None,
         slack: float = 0.005,
         solver: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.kernel = kernel
         self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+        self.kernel_params = kernel_params
         self.slack = slack
         self.solver = solver
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(
         self,
@@ -226,7 +227,7 @@ class EAT(KernelEmbedder):
         self
             The fitted embedder.
         """
-        with unchanged_if_refused(self):
+        with one_fit(self):
             X = self._validate(X, reset=True)
             embedding = self._fit_pairs(X, Told(keep, stretch, free, targets))
             self.embedding_ = self._checked("_fit_pairs", embedding, X)
@@ -341,11 +342,16 @@ def _widest(
     slack: float,
 ) -> tuple[KernelSpan, KernelMap, Stretched, FloatArray]:
     """Return the solution with the widest kernel that keeps distances about as well as any."""
-    tried = []
+    tried: list[tuple[KernelSpan, KernelMap, Stretched, FloatArray]] = []
     for span, kernel_map in kernels:
-        result, Y = program.solve(span)
+        try:
+            result, Y = program.solve(span)
+        except EarlyInterrupt:
+            if not tried:
+                raise
+            break
         tried.append((span, kernel_map, result, Y))
-        if result.error <= TOO_WIDE * slack:
+        if result.error <= TOO_WIDE * slack or interrupted():
             break
     enough = TOO_WIDE * max(slack, min(result.error for _, _, result, _ in tried))
     return next(one for one in tried if one[2].error <= enough)

@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
-from isofold._validation import check_count, check_flag, check_positive
+from isofold._validation import check_count, check_positive
 from isofold.embedding._unfolder import BaseUnfolder, make_solver
 from isofold.embedding.mvu import pose
 from isofold.neighbors import NeighborGraph
@@ -30,6 +31,9 @@ from isofold.sdp.bases import laplacian_basis
 from isofold.sdp.compression import compress
 
 __all__ = ["FastMVU"]
+
+FIRST_PENALTY = 4.0
+"""Weight of errors of squared lengths, in natural units, where functions give the start only."""
 
 
 class FastMVU(BaseUnfolder):
@@ -44,21 +48,23 @@ class FastMVU(BaseUnfolder):
         it is no longer fast.
     n_neighbors : int or None, default=None
         Neighbors whose distances are kept; by default as in `MVU`.
-    graph : {"knn", "mutual", "bridged", "eng"}, NeighborGraph or sparse matrix, default="knn"
+    graph : {"knn", "mutual", "bridged", "eng"}, float, NeighborGraph or sparse, default="knn"
         The graph of these distances, see `MVU`.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         Whether `X` holds points or distances.
-    penalty : float, default=4.0
-        Weight ν of errors of squared lengths, in natural units.
-    refine : bool, default=True
-        Whether the program of `MVU` is started from what the functions give. Without it the map is
-        made in a second or two and shows the shape, but its distances are not true.
+    lengths : "equal" or float, default="equal"
+        "equal": the program of `MVU` is started from what the functions give. A number ν, 4 for
+        example: there is no such refinement, and errors of the functions' lengths have this weight,
+        see `MVU`. The map is then made in a second or two and shows the shape, but its distances
+        are not true.
     solver : LowRankSDP, ConicSDP or None, default=None
         Solver; by default `LowRankSDP` with enough columns.
     random_state : int, RandomState or None, default=None
         Seed.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
 
     Attributes
     ----------
@@ -101,22 +107,22 @@ class FastMVU(BaseUnfolder):
         n_neighbors: int | None = None,
         graph: Any = "knn",
         metric: str = "euclidean",
-        penalty: float = 4.0,
-        refine: bool = True,
+        lengths: Any = "equal",
         solver: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_functions = n_functions
         self.n_neighbors = n_neighbors
         self.graph = graph
         self.metric = metric
-        self.penalty = penalty
-        self.refine = refine
+        self.lengths = lengths
         self.solver = solver
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _unfold(
         self,
@@ -124,8 +130,7 @@ class FastMVU(BaseUnfolder):
         graph: NeighborGraph,
         rng: np.random.RandomState,
     ) -> tuple[SDPSolution, dict[str, Any]]:
-        penalty = check_positive(self.penalty, name="penalty")
-        check_flag(self.refine, name="refine")
+        penalty = _penalty(self.lengths)
         solver = make_solver(self.solver, graph, self.n_components, rng, lengths=penalty)
         if graph.n_nodes == 1:
             only = solver.solve(pose(graph, "equal"))
@@ -134,8 +139,18 @@ class FastMVU(BaseUnfolder):
         functions = laplacian_basis(graph.n_nodes, graph.edges, m)
         compressed = compress(pose(graph, penalty, basis=functions))
         coarse = compressed.lift(solver.solve(compressed.problem))
-        if not self.refine:
+        if not isinstance(self.lengths, str):
             return coarse, {"coarse_solution_": coarse}
         solver = make_solver(self.solver, graph, self.n_components, rng)
         warm = {"start": coarse.coordinates} if isinstance(solver, LowRankSDP) else {}
         return solver.solve(pose(graph, "equal"), **warm), {"coarse_solution_": coarse}
+
+
+def _penalty(lengths: Any) -> float:
+    """Return the weight of errors of lengths among the functions."""
+    if isinstance(lengths, str) and lengths == "equal":
+        return FIRST_PENALTY
+    if isinstance(lengths, str) or lengths is None:
+        msg = f"lengths={lengths!r} must be 'equal' or a positive number, the weight of errors."
+        raise InvalidInputError(msg)
+    return check_positive(lengths, name="lengths")

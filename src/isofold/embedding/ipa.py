@@ -35,6 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import BaseEmbedder
 from isofold._errors import DoubtfulMapWarning, InvalidInputError, warn_user
+from isofold._progress import interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
 from isofold.alignment.doubts import diagnose, estimated_error
@@ -99,7 +100,8 @@ class IPA(BaseEmbedder):
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
     verbose : bool, default=False
-        Whether the diagnosis is logged at level INFO, else DEBUG, to the logger "isofold"
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
+        The diagnosis is then logged at level INFO, else DEBUG, to the logger "isofold"
         (``logging.basicConfig(level="INFO")`` shows it).
 
     Attributes
@@ -197,7 +199,7 @@ class IPA(BaseEmbedder):
         for size in SAMPLE_SIZES:
             mapped = self._fit_sample(X, self._sample(len(X), size, rng), rng)
             doubts = {flag.name for flag in self.diagnosis_.raised}
-            if self.diagnosis_["noise"].value > HOPELESS:
+            if self.diagnosis_["noise"].value > HOPELESS or interrupted():
                 break
             if not doubts & HELPED_BY_POINTS or doubts & BEYOND_HELP or len(X) <= size:
                 break

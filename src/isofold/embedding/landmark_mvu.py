@@ -66,7 +66,7 @@ class LandmarkMVU(BaseUnfolder):
         Neighbors from which every point is reconstructed.
     n_neighbors : int or None, default=None
         Neighbors whose distances may not grow; by default as in `MVU`.
-    graph : {"knn", "mutual", "bridged", "eng"}, NeighborGraph or sparse matrix, default="knn"
+    graph : {"knn", "mutual", "bridged", "eng"}, float, NeighborGraph or sparse, default="knn"
         The graph of these distances, see `MVU`.
     solver : LowRankSDP, ConicSDP or None, default=None
         Solver of the small programs; ``LowRankSDP(tol=3e-3)`` if None, where `tol` is the gap of
@@ -75,6 +75,8 @@ class LandmarkMVU(BaseUnfolder):
         Seed.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
 
     Attributes
     ----------
@@ -123,6 +125,7 @@ class LandmarkMVU(BaseUnfolder):
         solver: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_landmarks = n_landmarks
@@ -133,6 +136,7 @@ class LandmarkMVU(BaseUnfolder):
         self.solver = solver
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _unfold(
         self, X: FloatArray, graph: NeighborGraph, rng: np.random.RandomState

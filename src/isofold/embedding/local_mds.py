@@ -30,6 +30,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from isofold._base import BaseEmbedder
 from isofold._memory import block_rows
+from isofold._progress import interruptible, stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_share
 from isofold.alignment.local_stress import LocalRules, draw_all, draw_others, reach_of
@@ -108,6 +109,8 @@ class LocalMDS(BaseEmbedder):
         Seed of the sample of large data, and of what parts coincident points at the start.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
 
     Attributes
     ----------
@@ -159,6 +162,7 @@ class LocalMDS(BaseEmbedder):
         n_epochs: int = 120,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -168,6 +172,7 @@ class LocalMDS(BaseEmbedder):
         self.n_epochs = n_epochs
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
         r = check_count(self.n_components, name="n_components")
@@ -235,20 +240,22 @@ class LocalMDS(BaseEmbedder):
         places[chosen] = layout.places
         others = np.setdiff1d(np.arange(len(places)), chosen)
         step = block_rows(ROWS_AT_WORK * 4 * len(chosen), len(others))
-        for start in range(0, len(others), step):
-            nodes = others[start : start + step]
-            rows = core.rows_of(nodes)
-            ways, reach = core.ways_of(rows, NEAREST_CORE)
-            places[nodes] = draw_others(
-                ways,
-                extension.extend(rows) / unit,
-                reach,
-                layout.places,
-                layout.reach,
-                rules,
-                radius=radius,
-                n_jobs=self.n_jobs,
-            )
+        with interruptible(), stage("place other points", total=len(others)) as steps:
+            for start in range(0, len(others), step):
+                nodes = others[start : start + step]
+                rows = core.rows_of(nodes)
+                ways, reach = core.ways_of(rows, NEAREST_CORE)
+                places[nodes] = draw_others(
+                    ways,
+                    extension.extend(rows) / unit,
+                    reach,
+                    layout.places,
+                    layout.reach,
+                    rules,
+                    radius=radius,
+                    n_jobs=self.n_jobs,
+                )
+                steps.advance(len(nodes))
         return unit * places
 
 

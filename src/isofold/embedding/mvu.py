@@ -18,9 +18,10 @@ programming. International Journal of Computer Vision 70, 77-90.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
@@ -44,13 +45,11 @@ class MVU(BaseUnfolder):
         Neighbors whose distances are kept. None: 12 for up to two components, 4(r + 1) for more,
         half of it if angles are kept; with fewer the data crumple into more dimensions than
         they have.
-    radius : float or None, default=None
-        Keep all distances up to this one instead.
-    graph : {"knn", "mutual", "bridged", "eng"}, NeighborGraph or sparse matrix, default="knn"
+    graph : {"knn", "mutual", "bridged", "eng"}, float, NeighborGraph or sparse, default="knn"
         "knn" refuses data in several pieces; "mutual" does, too, and keeps only neighbors who list
         each other. "bridged" joins pieces at their closest points, "eng" by several links (the
-        enhanced neighborhood graph). A sparse matrix (n_samples × n_samples) holds the lengths to
-        be kept, whatever they are.
+        enhanced neighborhood graph). A number: all distances up to it are kept. A sparse matrix
+        (n_samples × n_samples) holds the lengths to be kept, whatever they are.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         Whether `X` holds points or distances; a sparse matrix of distances is a ready graph.
     lengths : {"equal", "at_most"} or float, default="equal"
@@ -65,6 +64,8 @@ class MVU(BaseUnfolder):
         Seed.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
 
     Attributes
     ----------
@@ -115,12 +116,13 @@ class MVU(BaseUnfolder):
     'CERTIFIED'
     """
 
+    _softened: ClassVar[str] = "pass"
+
     def __init__(
         self,
         *,
         n_components: int = 2,
         n_neighbors: int | None = None,
-        radius: float | None = None,
         graph: Any = "knn",
         metric: str = "euclidean",
         lengths: Any = "equal",
@@ -128,10 +130,10 @@ class MVU(BaseUnfolder):
         solver: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
-        self.radius = radius
         self.graph = graph
         self.metric = metric
         self.lengths = lengths
@@ -139,10 +141,11 @@ class MVU(BaseUnfolder):
         self.solver = solver
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _make_graph(self, X: FloatArray) -> NeighborGraph:
         angles = check_flag(self.angles, name="angles")
-        if angles and not isinstance(self.graph, str | NeighborGraph):
+        if angles and sp.issparse(self.graph):
             msg = (
                 "angles=True keeps the distances of all pairs that share a neighbor, and a matrix "
                 "of lengths does not hold them. Add these pairs to graph, or leave angles out."
@@ -152,7 +155,6 @@ class MVU(BaseUnfolder):
             X,
             self.graph,
             n_neighbors=self.n_neighbors,
-            radius=self.radius,
             default=default_neighbors(self.n_components, angles=angles),
             metric=self.metric,
             n_jobs=self.n_jobs,

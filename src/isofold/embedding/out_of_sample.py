@@ -20,8 +20,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from isofold._base import BaseEmbedder, unchanged_if_refused
+from isofold._base import BaseEmbedder, one_fit
 from isofold._errors import InvalidInputError
+from isofold._progress import stage
 from isofold._typing import BoolArray, FloatArray
 from isofold._validation import check_choice, check_count, check_points, check_same_rows
 from isofold.embedding._unfolder import read_seed
@@ -92,6 +93,8 @@ class OutOfSample(BaseEmbedder):
         Seed for an estimator whose own ``random_state`` is None.
     n_jobs : int or None, default=None
         Threads of the placing, by scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
 
     Attributes
     ----------
@@ -145,6 +148,7 @@ class OutOfSample(BaseEmbedder):
         search: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -153,6 +157,7 @@ class OutOfSample(BaseEmbedder):
         self.search = search
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @classmethod
     def from_embedding(cls, X: Any, Y: Any, **parameters: Any) -> Self:
@@ -232,7 +237,7 @@ class OutOfSample(BaseEmbedder):
         self
             The fitted embedder.
         """
-        with unchanged_if_refused(self):
+        with one_fit(self):
             X = self._validate(X, reset=True)
             self.embedding_ = self._checked("fit", self._fit_embedding(X, y), X)
         return self
@@ -318,7 +323,8 @@ class OutOfSample(BaseEmbedder):
         most = max(places.n_places - 1, q + 1)
         tried = tuple(k for k in (*CANDIDATES, q + 2, 2 * q + 2) if q < k <= most) or (q + 1,)
         tried = tuple(sorted(set(tried)))
-        missed = goose.held_out(tried) - places.own_images
+        with stage("number of neighbors"):
+            missed = goose.held_out(tried) - places.own_images
         squares = np.sort(np.einsum("knq,knq->kn", missed, missed), axis=1)
         # A few samples at the rim or at tears would decide otherwise.
         n_kept = max(1, int((1.0 - WORST) * squares.shape[1]))

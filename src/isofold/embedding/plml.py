@@ -85,6 +85,8 @@ class PLML(BaseEmbedder):
         Seed of the clustering.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
 
     Attributes
     ----------
@@ -162,6 +164,7 @@ class PLML(BaseEmbedder):
         start: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.piece_size = piece_size
@@ -172,6 +175,7 @@ class PLML(BaseEmbedder):
         self.start = start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
         q = self._check_parameters(X)

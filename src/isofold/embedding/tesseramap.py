@@ -106,15 +106,13 @@ class TesseraMap(KernelEmbedder):
         Dimension r of the map, and the most dimensions of a tessera.
     n_neighbors : int or None, default=None
         Neighbors among which links between tesserae are sought; 8 by default.
-    cover : {"affinity", "kmeans", "ldlc"}, clusterer, array-like or None, default="affinity"
+    cover : {"affinity", "kmeans", "ldlc"}, pair, clusterer, array or None, default="affinity"
         How the data are cut. "affinity": affinity propagation with median preference, which finds
-        the number of tesserae itself (on a sample of 800 if there are more). A clusterer of
-        scikit-learn's kind is cloned. An array holds a label for each sample. None: every sample
-        is a tessera of its own. Clusters that are not in one piece along the neighbors are taken
-        apart, except those of an array.
-    n_clusters : int or None, default=None
-        Tesserae; by default what affinity propagation finds with the median preference, and for
-        "kmeans" and "ldlc" the root of the samples, at most 100. Other covers do not use it.
+        the number of tesserae itself (on a sample of 800 if there are more); by other words it is
+        the root of the samples, at most 100. A pair like ``("kmeans", 30)`` has a number of its
+        own. A clusterer of scikit-learn's kind is cloned. An array holds a label for each sample.
+        None: every sample is a tessera of its own. Clusters that are not in one piece along the
+        neighbors are taken apart, except those of an array.
     n_links : int or None, default=None
         Distances that are kept between two neighboring tesserae, of near pairs along their seam:
         r + 1 by default, r² at most. Fewer leave hinges, more lock tesserae together.
@@ -128,6 +126,8 @@ class TesseraMap(KernelEmbedder):
         Seed of the clustering and the choice of landmarks.
     n_jobs : int or None, default=None
         Threads. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
 
     Attributes
     ----------
@@ -197,24 +197,24 @@ class TesseraMap(KernelEmbedder):
         n_components: int = 2,
         n_neighbors: int | None = None,
         cover: Any = "affinity",
-        n_clusters: int | None = None,
         n_links: int | None = None,
         kernel: Any = "rbf",
         gamma: Any = "auto",
         solver: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.cover = cover
-        self.n_clusters = n_clusters
         self.n_links = n_links
         self.kernel = kernel
         self.gamma = gamma
         self.solver = solver
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
         r = check_count(self.n_components, name="n_components")
@@ -309,7 +309,6 @@ class TesseraMap(KernelEmbedder):
             points,
             graph,
             n_components=self.n_components,
-            n_clusters=self.n_clusters,
             random_state=rng,
             n_jobs=self.n_jobs,
         )
@@ -376,7 +375,8 @@ def _warn_of_pieces(tesserae: Tesserae, link_error: float, cut_off: float) -> No
         msg = (
             f"The {tesserae.n_tesserae} tesserae are not flat: {tesserae.residual:.0%} of their "
             f"squared distances lie beyond {tesserae.local.shape[1]} dimensions and are lost. Use "
-            f"more tesserae (n_clusters), or more n_components."
+            f"more tesserae (for example cover=('affinity', 50)), or "
+            f"more n_components."
         )
         warn_user(msg, DoubtfulMapWarning)
     if link_error > TORN:

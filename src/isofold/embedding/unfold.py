@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from isofold._base import BaseEmbedder
 from isofold._errors import DoubtfulMapWarning, InvalidInputError, warn_user
+from isofold._progress import stage
 from isofold._typing import FloatArray
 from isofold._validation import (
     check_choice,
@@ -86,7 +87,8 @@ class Unfold(BaseEmbedder):
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
     verbose : bool, default=False
-        Whether the decision is logged at level INFO, else DEBUG, to the logger "isofold".
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
+        The decision is then logged at level INFO, else DEBUG, to the logger "isofold".
 
     Attributes
     ----------
@@ -285,6 +287,7 @@ def _without_rounding(factor: GramFactor) -> FloatArray:
     return np.pad(factor.coordinates[:, :n_axes], ((0, 0), (0, max(0, 1 - len(variances)))))
 
 
+@stage("quality")
 def measure(
     X: Any,
     trial: Trial,

@@ -40,6 +40,7 @@ import numpy as np
 from isofold._errors import InvalidInputError
 from isofold._memory import block_rows
 from isofold._parallel import ordered_map
+from isofold._progress import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_flag, check_points
 from isofold.extension._affine import (
@@ -135,8 +136,10 @@ class GooseMap:
                 used = near.indices[:, : min(k, most)]
                 images[number, rows] = self._fit(block, near.distances[:, : k + 1], used)
 
-        for _ in ordered_map(work, range(0, len(queries), step), n_jobs=self.n_jobs):
-            pass
+        starts = range(0, len(queries), step)
+        with stage("place points", total=len(starts)) as steps:
+            for _ in ordered_map(work, starts, n_jobs=self.n_jobs, steps=steps):
+                pass
         return images
 
     def _fit(self, queries: FloatArray, distances: FloatArray, used: IntArray) -> FloatArray:

@@ -16,6 +16,7 @@ import scipy.linalg
 from scipy.spatial.distance import cdist
 
 from isofold._errors import InvalidInputError
+from isofold._progress import stage
 from isofold._typing import FloatArray
 from isofold.linalg.centering import centered_both_ways
 
@@ -196,6 +197,7 @@ class KernelSpan:
         return np.asarray(omega + E @ (inverse * (E.T @ (wanted - self.kernel @ omega))))
 
 
+@stage("kernel")
 def span_of_kernel(raw: FloatArray, *, eps: float | None = None) -> KernelSpan:
     """Return the span of a training kernel.
 

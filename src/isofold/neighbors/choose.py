@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 from isofold._errors import InvalidInputError
 from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_choice, check_count, check_graph
+from isofold._validation import check_choice, check_count, check_graph, check_positive
 from isofold.neighbors.arrows import pair_keys
 from isofold.neighbors.connect import connect
 from isofold.neighbors.duplicates import Distinct, find_distinct
@@ -35,7 +36,6 @@ def choose_graph(
     graph: Any = "knn",
     *,
     n_neighbors: int | None = None,
-    radius: float | None = None,
     default: int = DEFAULT_N_NEIGHBORS,
     metric: str = "euclidean",
     n_jobs: int | None = None,
@@ -46,18 +46,17 @@ def choose_graph(
     ----------
     X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
         The samples, as in `build_graph`.
-    graph : {"knn", "mutual", "bridged", "eng"}, NeighborGraph or sparse matrix, default="knn"
+    graph : {"knn", "mutual", "bridged", "eng"}, float, NeighborGraph or sparse, default="knn"
         "knn": neighbors only, connected or not. "mutual": only those who list each other, which
         spares short-cuts where data are sparse. "bridged": components are joined by their closest
-        points, see `connect`. "eng": by several links, see `enhance`. A sparse matrix
-        (n_samples × n_samples) holds the lengths of a ready graph, whatever they are.
+        points, see `connect`. "eng": by several links, see `enhance`. A number: all points up to
+        this distance from each other, connected or not. A sparse matrix (n_samples × n_samples)
+        holds the lengths of a ready graph, whatever they are.
     n_neighbors : int or None, default=None
         Neighbors of a point, lowered to what the number of distinct points allows. A ready graph
         has no use for it, and refuses it.
-    radius : float or None, default=None
-        Join all points up to this distance instead.
     default : int, default=12
-        Neighbors if neither `n_neighbors` nor `radius` is given.
+        Neighbors if `n_neighbors` is not given.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         What `X` holds.
     n_jobs : int or None, default=None
@@ -73,10 +72,14 @@ def choose_graph(
     InvalidInputError
         If the parts cannot be combined.
     """
-    if not isinstance(graph, str):
-        refuse_size(n_neighbors, radius)
+    radius = None
+    if isinstance(graph, Real) and not isinstance(graph, bool):
+        radius = check_positive(graph, name="graph")
+    elif not isinstance(graph, str):
+        refuse_size(n_neighbors, None)
         return _given(X, graph)
-    check_choice(graph, GRAPHS, name="graph")
+    else:
+        check_choice(graph, GRAPHS, name="graph")
     is_ready = metric == "precomputed" and sp.issparse(X)
     if radius is None and not is_ready:
         n_neighbors = _lowered(X, default if n_neighbors is None else n_neighbors, metric)
@@ -188,7 +191,7 @@ def _given(X: Any, graph: Any) -> NeighborGraph:
     if not sp.issparse(graph):
         msg = (
             f"graph is of type {type(graph).__name__}, but it must be one of {', '.join(GRAPHS)}, "
-            f"a NeighborGraph, or a sparse matrix of lengths."
+            f"a positive number, a NeighborGraph, or a sparse matrix of lengths."
         )
         raise InvalidInputError(msg)
     lengths = check_graph(graph, name="graph")

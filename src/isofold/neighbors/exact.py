@@ -50,6 +50,11 @@ class KDTreeSearch:
         self._workers = n_workers(n_jobs)
 
     @property
+    def points(self) -> FloatArray:
+        """The points in the tree."""
+        return self._points
+
+    @property
     def n_points(self) -> int:
         """Number of points in the tree."""
         return int(self._tree.n)
@@ -117,6 +122,11 @@ class BruteForceSearch:
         centered = X - self._center
         self._index = NearestNeighbors(algorithm="brute").fit(centered)
         self._largest_square = float(_squared_norms(centered).max())
+
+    @property
+    def points(self) -> FloatArray:
+        """The points compared with."""
+        return self._points
 
     @property
     def n_points(self) -> int:

@@ -19,6 +19,7 @@ from scipy.sparse import csgraph
 from isofold._errors import InvalidInputError
 from isofold._memory import block_rows, require_memory
 from isofold._parallel import n_workers, ordered_map
+from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.neighbors.graph import NeighborGraph
 
@@ -86,9 +87,11 @@ def geodesic_distances(
     )
     distances = np.empty((len(starts), graph.n_nodes), dtype=graph.lengths.dtype)
     done = 0
-    for block in geodesic_blocks(graph, starts, limit=limit, n_jobs=n_jobs):
-        distances[done : done + len(block)] = block
-        done += len(block)
+    with stage("shortest paths", total=len(starts)) as steps:
+        for block in geodesic_blocks(graph, starts, limit=limit, n_jobs=n_jobs):
+            distances[done : done + len(block)] = block
+            done += len(block)
+            steps.advance(len(block))
     return distances
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isofold._errors import InvalidInputError
+from isofold._progress import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_choice, check_n_neighbors, check_points
 from isofold.neighbors.arrows import (
@@ -141,6 +142,7 @@ class NeighborGraph:
         )
 
 
+@stage("neighbor graph")
 def build_graph(
     X: Any,
     *,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from isofold._progress import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.neighbors import (
     GraphBalls,
@@ -112,6 +113,7 @@ class ScaleRules:
         return clear | (secure & (charts.beta > self.bending))
 
 
+@stage("patches")
 def charted_balls(
     points: FloatArray,
     graph: NeighborGraph,

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from isofold._parallel import ordered_map
+from isofold._progress import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.patches.atlas import (
     Atlas,
@@ -181,9 +182,10 @@ def fit_charts(
         is_far[batch.entries[inside]] = far[inside]
         figures[:, batch.patches] = model.figures
 
-    groups = similar_patches(cover, d, enough=n_coefficients(r) + SPARE_POINTS)
-    for _ in ordered_map(work, groups, n_jobs=n_jobs):
-        pass
+    groups = list(similar_patches(cover, d, enough=n_coefficients(r) + SPARE_POINTS))
+    with stage("charts", total=len(groups)) as steps:
+        for _ in ordered_map(work, groups, n_jobs=n_jobs, steps=steps):
+            pass
     return ChartFit(
         atlas=atlas,
         coordinates=coordinates,

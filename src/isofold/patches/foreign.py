@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from isofold._errors import InvalidInputError
+from isofold._progress import stage
 from isofold._typing import FloatArray
 from isofold.patches.charts import ChartFit, fit_charts
 from isofold.patches.cover import PatchCover
@@ -16,6 +17,7 @@ from isofold.patches.cover import PatchCover
 __all__ = ["fit_embedders"]
 
 
+@stage("charts")
 def fit_embedders(
     points: FloatArray,
     cover: PatchCover,

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.neighbors import NeighborGraph, build_graph, cover_by_balls
 from isofold.neighbors.detours import without_shortcuts
@@ -44,6 +45,7 @@ def rough_size(n_points: int, n_components: int) -> int:
     return max(flat, int(min(PER_COEFFICIENT * q, most)))
 
 
+@stage("patches")
 def rough_balls(
     points: FloatArray,
     graph: NeighborGraph,

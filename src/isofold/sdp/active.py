@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from isofold._errors import UnboundedProblemError
+from isofold._progress import interrupted
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.sdp.certificates.certificate import relative_gap
 from isofold.sdp.lowrank import LowRankSDP
@@ -90,7 +91,7 @@ def maximize_variance(
         Y = orthonormal @ Z
         excess = _excess(Y, pairs, squared_distances)
         unused = np.flatnonzero(~used & (excess > tol / 3.0))
-        if len(unused) == 0 or turn == MOST_ROUNDS - 1:
+        if len(unused) == 0 or turn == MOST_ROUNDS - 1 or interrupted():
             break
         worst = np.argsort(-excess[unused], kind="stable")[: ADDED * len(Z)]
         used[unused[worst]] = True

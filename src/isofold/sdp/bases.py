@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from isofold._progress import stage
 from isofold._typing import FloatArray
 from isofold.sdp._checks import check_pairs
 from isofold.sdp.certificates.spectrum import lowest_modes
@@ -15,6 +16,7 @@ from isofold.sdp.operators import PairForms
 __all__ = ["laplacian_basis"]
 
 
+@stage("smooth functions")
 def laplacian_basis(n_points: int, pairs: Any, n_vectors: int) -> FloatArray:
     """Return the smoothest functions on a graph: the bottom eigenvectors of its Laplacian.
 

@@ -18,8 +18,9 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
-from isofold._errors import InvalidInputError
+from isofold._errors import EarlyInterrupt, InvalidInputError
 from isofold._memory import require_memory
+from isofold._progress import interrupted, interruptible, stage
 from isofold._typing import FloatArray
 from isofold._validation import check_count
 from isofold.sdp._checks import check_gap
@@ -33,7 +34,7 @@ from isofold.sdp.operators import Matrix
 from isofold.sdp.preflight.findings import inspect_program
 from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
-from isofold.sdp.report import infeasible_solution, lift_solution
+from isofold.sdp.report import INTERRUPTED, infeasible_solution, lift_solution
 from isofold.sdp.solution import SDPSolution, Status
 from isofold.sdp.stiefel import StiefelProduct
 
@@ -41,6 +42,10 @@ __all__ = ["DenseSDP"]
 
 ASKED = 0.1
 """Part of `tol` to which the path is followed: the rest is for the repair of the bound."""
+
+WORTH_HAVING = 0.1
+"""Relative gap, and relative violation, up to which a point is returned if the user asks for the
+end: the path starts at a multiple of the identity, which says nothing of the problem."""
 
 KEPT_EIGENVALUE = 1e-12
 """Eigenvalues of the Gram matrix below this part of the largest give no column."""
@@ -122,8 +127,10 @@ class DenseSDP(BaseEstimator):
         program = program.with_merged_points()
         # Threads of BLAS wait for each other where matrices are small.
         limit = 1 if program.size <= FEW_ROWS else None
-        with threadpool_limits(limits=limit, user_api="blas"):
-            iterate = self._follow(program, max_iter)
+        with threadpool_limits(limits=limit, user_api="blas"), interruptible():
+            iterate = self._follow(program, max_iter, problem.sign)
+            reason = "iteration limit" if iterate.n_iter >= max_iter else "rounding"
+            reason = INTERRUPTED if interrupted() else reason
         assert iterate.certificate is not None  # noqa: S101 - the line above computes it
         return lift_solution(
             problem,
@@ -131,22 +138,28 @@ class DenseSDP(BaseEstimator):
             iterate,
             iterate.certificate,
             tol=self.tol,
-            reason="iteration limit" if iterate.n_iter >= max_iter else "rounding",
+            reason=reason,
             findings=findings,
             seconds=time.perf_counter() - begin,
         )
 
-    def _follow(self, program: Program, max_iter: int) -> Iterate:
+    def _follow(self, program: Program, max_iter: int, sign: float) -> Iterate:
         """Follow the path until the gap is closed, and certify where it ended."""
         system = EqualitySystem.of(program)
         floor = 0.0 if program.has_cost else NOTHING * system.value_scale
         last: PathPoint | None = None
-        n_iter = 0
-        for n_iter, last in enumerate(central_path(system)):
-            scale = max(abs(last.primal), abs(last.dual), floor / (ASKED * self.tol))
-            is_closed = abs(last.primal - last.dual) <= ASKED * self.tol * scale
-            if (is_closed and last.missed <= ASKED * self.tol) or n_iter >= max_iter:
-                break
+        n_iter, is_cut = 0, False
+        with stage("interior point") as steps:
+            for n_iter, last in enumerate(central_path(system)):
+                scale = max(abs(last.primal), abs(last.dual), floor / (ASKED * self.tol))
+                gap = abs(last.primal - last.dual)
+                steps.advance(objective=sign * last.primal)
+                if interrupted() and max(gap / (scale or 1.0), last.missed) > WORTH_HAVING:
+                    raise EarlyInterrupt
+                is_cut = n_iter >= max_iter or interrupted()
+                is_closed = gap <= ASKED * self.tol * scale and last.missed <= ASKED * self.tol
+                if is_closed or is_cut:
+                    break
         Y: FloatArray = np.zeros((program.size, 1))
         w: FloatArray = np.zeros(program.forms.n_forms)
         blocks = None
@@ -158,7 +171,7 @@ class DenseSDP(BaseEstimator):
             certificate = _relative_to(certificate, system.value_scale, floor)
         missed = program.envelope.violation(program.forms.values(Y)) / system.units[: len(w)]
         holds = certificate.holds(self.tol) and float(missed.max(initial=0.0)) <= self.tol
-        limit = Status.ITERATION_LIMIT if n_iter >= max_iter else Status.STATIONARY
+        limit = Status.ITERATION_LIMIT if is_cut else Status.STATIONARY
         return Iterate(
             Y=Y,
             multipliers=certificate.multipliers,

@@ -108,7 +108,15 @@ class Iterate:
 
 
 class Family(Protocol):
-    """An inner solver for one shape of problem."""
+    """An inner solver for one shape of problem.
+
+    Attributes
+    ----------
+    task : str
+        What it does, in the words of those who wait for it.
+    """
+
+    task: str
 
     def iterates(self, program: Program, options: Options, start: Start) -> Iterator[Iterate]:
         """Yield better and better iterates; the last has a status."""

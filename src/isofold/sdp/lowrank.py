@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from isofold._errors import InvalidInputError
+from isofold._progress import Stage, interrupt, interrupted, interruptible, stage
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_finite
 from isofold.sdp.certificates.lifted import with_translation_gauge
@@ -32,7 +33,7 @@ from isofold.sdp.multipliers.steps import MultiplierSteps
 from isofold.sdp.preflight.findings import inspect_program
 from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
-from isofold.sdp.report import infeasible_solution, lift_solution
+from isofold.sdp.report import INTERRUPTED, infeasible_solution, lift_solution
 from isofold.sdp.solution import SDPSolution
 from isofold.sdp.stitching.search import Stitching
 from isofold.sdp.strings.path import Strings
@@ -158,7 +159,8 @@ class LowRankSDP(BaseEstimator):
         # Many short vectors: the threads of BLAS would wait for each other, more than ten times
         # slower on a busy machine.
         with threadpool_limits(limits=1, user_api="blas"):
-            iterate, reason = self._run(source, begin)
+            with interruptible(), stage(family.task) as steps:
+                iterate, reason = self._run(source, begin, steps, problem.sign)
             certificate = iterate.certificate or family.certify(program, options, iterate)
         return lift_solution(
             problem,
@@ -171,7 +173,9 @@ class LowRankSDP(BaseEstimator):
             seconds=time.perf_counter() - begin,
         )
 
-    def _run(self, source: Iterator[Iterate], begin: float) -> tuple[Iterate, str]:
+    def _run(
+        self, source: Iterator[Iterate], begin: float, steps: Stage, sign: float
+    ) -> tuple[Iterate, str]:
         """Follow the iterates to the last one, or to where time or the user ends it."""
         iterate: Iterate | None = None
         reason = "iteration limit"
@@ -184,7 +188,11 @@ class LowRankSDP(BaseEstimator):
                     iterate.objective,
                     iterate.residual,
                 )
+                steps.advance(objective=sign * iterate.objective)
                 if iterate.status is not None:
+                    break
+                if interrupted():
+                    reason = INTERRUPTED
                     break
                 if self.callback is not None and self.callback(iterate):
                     reason = "the callback asked for it"
@@ -193,9 +201,10 @@ class LowRankSDP(BaseEstimator):
                     reason = f"time limit of {self.max_seconds:g} s"
                     break
         except KeyboardInterrupt:
-            if iterate is None:
+            if iterate is None or interrupted():
                 raise
-            reason = "interrupted by the user"
+            interrupt()
+            reason = INTERRUPTED
         assert iterate is not None, "an inner solver yields at least its start"  # noqa: S101
         return iterate, reason
 

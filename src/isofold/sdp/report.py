@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from isofold._progress import interrupted
 from isofold._typing import FloatArray
 from isofold.sdp.certificates.certificate import Certificate
 from isofold.sdp.family import Iterate
@@ -14,7 +15,10 @@ from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
 from isofold.sdp.solution import SDPSolution, Status
 
-__all__ = ["infeasible_solution", "lift_solution", "restated"]
+__all__ = ["INTERRUPTED", "infeasible_solution", "lift_solution", "restated"]
+
+INTERRUPTED = "interrupted by the user"
+"""Why a solver ended early if Ctrl-C asked for it."""
 
 
 def lift_solution(
@@ -64,7 +68,7 @@ def restated(
     gap: float,
     status: Status | None = None,
     max_violation: float | None = None,
-    reason: str = "",
+    reason: str = "iteration limit",
 ) -> SDPSolution:
     """Return a solution in other terms: those of the program that a smaller one stands for.
 
@@ -82,8 +86,8 @@ def restated(
         How to trust it; as before if None.
     max_violation : float or None, default=None
         How far the worst constraint is missed; as before if None.
-    reason : str, default=""
-        What ended the work, for the message.
+    reason : str, default="iteration limit"
+        What ended the work, for the message, if it was not the user.
 
     Returns
     -------
@@ -106,7 +110,9 @@ def restated(
         solution,
         coordinates=coordinates,
         status=status,
-        message=_message(status, certificate, solution.rank, reason),
+        message=_message(
+            status, certificate, solution.rank, INTERRUPTED if interrupted() else reason
+        ),
         primal=primal,
         dual=dual,
         gap=gap,

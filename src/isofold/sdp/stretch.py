@@ -20,7 +20,8 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._errors import InvalidInputError
+from isofold._errors import EarlyInterrupt, InvalidInputError
+from isofold._progress import interrupted
 from isofold._typing import FloatArray
 from isofold.sdp.compression import CompressedSDP, compress
 from isofold.sdp.operators import PairForms
@@ -129,9 +130,16 @@ def stretch(
     tried: list[Stretched] = []
     weight: float | None = FIRST_WEIGHT / slack
     while weight is not None:
-        solution = _solve(_soft(problem, units, weight), solver)
+        try:
+            solution = _solve(_soft(problem, units, weight), solver)
+        except EarlyInterrupt:
+            if not tried:
+                raise
+            break
         error = relative_error(problem, solution.coordinates, units)
         tried.append(Stretched(solution, error, least_error, weight))
+        if interrupted():
+            break
         if least_error is None and len(tried) > 1 and error > NEAR * slack:
             least_error = _least_error(problem, units, solver)
         weight = _next_weight(tried, slack, least_error)

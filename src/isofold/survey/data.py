@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.alignment.diagnosis import Flag
 from isofold.neighbors import (
@@ -173,6 +174,7 @@ class Survey:
         return f" with {self.n_features:,} feature{plural}{of_rank}"
 
 
+@stage("survey")
 def survey_samples(
     X: Any,
     *,

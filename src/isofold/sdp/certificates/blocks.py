@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from isofold._progress import stage
 from isofold._typing import FloatArray
 from isofold.linalg import eigh_extreme
 from isofold.sdp.certificates.certificate import Certificate, relative_gap
@@ -56,6 +57,7 @@ class BlockBound:
     direction: FloatArray | None = None
 
 
+@stage("certificate")
 def bound_blocks(
     joint: JointMatrix, Y: FloatArray, image: FloatArray, *, tol: float, repair: bool
 ) -> BlockBound | None:

@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
+from isofold._progress import stage
 from isofold._typing import FloatArray
 from isofold.sdp.certificates.certificate import Certificate, relative_gap
 from isofold.sdp.certificates.farkas import proves_infeasible
@@ -99,6 +100,8 @@ STALLED = 8
 class Mixed:
     """Augmented Lagrangian on a product of Stiefel manifolds and free rows."""
 
+    task = "place pieces"
+
     def iterates(self, program: Program, options: Options, start: Start) -> Iterator[Iterate]:
         """Yield points on the manifold, nearer and nearer to feasible; the last has a status.
 
@@ -118,6 +121,7 @@ class Mixed:
         """
         yield from _Run(with_translation_gauge(program), options, start).iterates()
 
+    @stage("certificate")
     def certify(
         self,
         program: Program,

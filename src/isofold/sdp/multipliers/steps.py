@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from isofold._progress import stage
 from isofold._typing import FloatArray
 from isofold.sdp.certificates.certificate import Certificate
 from isofold.sdp.certificates.farkas import proves_infeasible
@@ -83,6 +84,8 @@ MOST_LEADING = 3
 
 class MultiplierSteps:
     """Method of multipliers with two-phase L-BFGS and local repair of the dual."""
+
+    task = "unfold"
 
     def __init__(self) -> None:
         self._slack_factors = FactorCache()
@@ -171,6 +174,7 @@ class MultiplierSteps:
         for k, point in enumerate(steps):
             yield 2 * k >= n_plain and k % AVERAGE_EVERY == 0, point
 
+    @stage("certificate")
     def certify(self, program: Program, options: Options, iterate: Iterate) -> Certificate:
         """Return a valid bound for the step's problem, and for the posed one if that is close."""
         return certify_step(program, iterate, options.tol, self._slack_factors)

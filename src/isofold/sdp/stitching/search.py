@@ -56,6 +56,8 @@ LARGEST_OPERATOR = 2000
 class Stitching:
     """Inner solver for orthonormal blocks without further constraints."""
 
+    task = "stitch patches"
+
     def iterates(self, program: Program, options: Options, start: Start) -> Iterator[Iterate]:
         """Yield better and better iterates; the last has a status."""
         return _Search(_joint_matrix(program), options).run(start)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from isofold._progress import stage
 from isofold._typing import FloatArray
 from isofold.sdp.certificates.certificate import Certificate, relative_gap
 from isofold.sdp.certificates.lifted import positive_forms
@@ -61,6 +62,8 @@ LEAST_BARRIER = 1e-13
 class Strings:
     """Low-rank interior point method for positive upper bounds."""
 
+    task = "unfold"
+
     @staticmethod
     def fits(program: Program) -> bool:
         """Tell whether all bounds are hard, positive, from above, and Newton's system can be had.
@@ -100,6 +103,7 @@ class Strings:
         """
         yield from _Run(program, options, start).iterates()
 
+    @stage("certificate")
     def certify(
         self,
         program: Program,

@@ -1,0 +1,29 @@
+"""Errors and warnings of isofold, to be caught or silenced by name."""
+
+from isofold._errors import (
+    ConvergenceError,
+    DataNotFoundError,
+    DisconnectedGraphWarning,
+    DoubtfulMapWarning,
+    EmbeddingError,
+    InterruptedFitWarning,
+    InvalidInputError,
+    MemoryLimitError,
+    MissingDependencyError,
+    ModelFileError,
+    UnboundedProblemError,
+)
+
+__all__ = [
+    "ConvergenceError",
+    "DataNotFoundError",
+    "DisconnectedGraphWarning",
+    "DoubtfulMapWarning",
+    "EmbeddingError",
+    "InterruptedFitWarning",
+    "InvalidInputError",
+    "MemoryLimitError",
+    "MissingDependencyError",
+    "ModelFileError",
+    "UnboundedProblemError",
+]
