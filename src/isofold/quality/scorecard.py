@@ -12,8 +12,10 @@ from scipy.sparse import csr_array
 
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
-from isofold._validation import check_count
+from isofold._validation import check_count, check_points
 from isofold.neighbors import NeighborGraph, build_graph
+from isofold.neighbors.duplicates import find_distinct
+from isofold.neighbors.graph import distances_between_nodes
 from isofold.quality import ranks
 from isofold.quality.coranking import CoRankingCurve, curve_of
 from isofold.quality.distances import Comparison, compare
@@ -89,6 +91,8 @@ class Scorecard(Mapping[str, Score]):
         The points at which the measures of ranks and of all pairs were evaluated.
     spectrum : ndarray of shape (n_components,)
         Share of the embedding's variance along its principal axes.
+    near : Neighborhoods
+        The nearest in the data of all points, with their lengths before and after.
     """
 
     entries: tuple[Entry, ...]
@@ -99,6 +103,7 @@ class Scorecard(Mapping[str, Score]):
     isometry: LocalIsometry = field(repr=False)
     sample: RowSample = field(repr=False)
     spectrum: FloatArray = field(repr=False)
+    near: Neighborhoods = field(repr=False)
 
     def __getitem__(self, name: str) -> Score:
         for entry in self.entries:
@@ -274,6 +279,7 @@ def scorecard(
         isometry=isometry,
         sample=comparison.sample,
         spectrum=spectrum(comparison.embedded_points),
+        near=near,
     )
 
 
@@ -296,12 +302,19 @@ def _graph_of(X: Any, near: Neighborhoods, *, metric: str, n_jobs: int | None) -
     """Return the union graph of the k nearest neighbors, from what was found already."""
     n, k = near.indices.shape
     if (near.before == 0).any():
-        # Copies fill the lists, where a graph wants k other places.
+        # Copies fill the lists, where a graph wants k other places, if there are so many.
+        k = min(k, _n_places(X, metric) - 1)
         return build_graph(X, n_neighbors=k, metric=metric, n_jobs=n_jobs)
     lengths = csr_array(
         (near.before.ravel(), near.indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
     )
     return build_graph(lengths, metric="precomputed")
+
+
+def _n_places(X: Any, metric: str) -> int:
+    if metric == "precomputed":
+        return distances_between_nodes(np.asarray(X))[1].n_nodes
+    return find_distinct(check_points(X)).n_nodes
 
 
 def _rank_entries(comparison: Comparison, k: int) -> Iterator[Entry]:

@@ -1,0 +1,262 @@
+"""Axes, colors and marks that all figures share. matplotlib is loaded when the first is drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isofold._dependencies import require
+from isofold._errors import InvalidInputError
+from isofold._typing import FloatArray
+from isofold.plot.palette import SEQUENTIAL
+
+__all__ = [
+    "color_bar",
+    "colormap",
+    "extent_of",
+    "frame_map",
+    "in_percent",
+    "is_dark",
+    "load",
+    "new_axes",
+    "note",
+    "percent",
+    "plain",
+    "round_length",
+]
+
+LONGEST_WORD = 40
+"""Characters of a name that are shown."""
+
+DARK = 0.5
+"""Lightness of a ground below which it is dark."""
+
+THINNEST = 0.25
+"""Height of a map over its width, or the other way round, at least: thin ones get room around."""
+
+BAR_SHARE = 0.2
+"""Part of the width that a scale bar takes at most."""
+
+
+def load(module: str = "matplotlib.pyplot") -> Any:
+    """Return a module of matplotlib.
+
+    Parameters
+    ----------
+    module : str, default="matplotlib.pyplot"
+        Its name.
+
+    Returns
+    -------
+    module
+        The module.
+    """
+    return require(module, extra="plot", purpose="Drawing a figure")
+
+
+def new_axes(ax: Any, *, figsize: tuple[float, float] = (6.0, 4.5), dimension: int = 2) -> Any:
+    """Return the axes to draw on: the given ones, or those of a new figure.
+
+    Parameters
+    ----------
+    ax : Axes or None
+        What the caller was given.
+    figsize : tuple of float, default=(6.0, 4.5)
+        Inches of a new figure.
+    dimension : int, default=2
+        3 for axes in space.
+
+    Returns
+    -------
+    Axes
+        The axes.
+    """
+    in_space = dimension == 3
+    if ax is None:
+        how = {"projection": "3d"} if in_space else {}
+        return load().subplots(figsize=figsize, subplot_kw=how, layout="constrained")[1]
+    if not hasattr(ax, "scatter") or in_space != (getattr(ax, "name", "") == "3d"):
+        wanted = 'subplot_kw={"projection": "3d"}' if in_space else "no projection"
+        msg = f"ax={ax!r} cannot show this figure. Pass matplotlib axes with {wanted}, or none."
+        raise InvalidInputError(msg)
+    return ax
+
+
+def colormap() -> Any:
+    """Return the colors of numbers."""
+    return load("matplotlib.colors").ListedColormap(list(SEQUENTIAL), name="isofold")
+
+
+def is_dark(ax: Any) -> bool:
+    """Tell whether axes have a dark ground."""
+    red, green, blue = load("matplotlib.colors").to_rgb(ax.get_facecolor())
+    return bool(0.299 * red + 0.587 * green + 0.114 * blue < DARK)
+
+
+def plain(text: Any) -> str:
+    """Return a name as matplotlib can show it: short, in one line, without formulas.
+
+    Parameters
+    ----------
+    text : object
+        Any name, trusted or not.
+
+    Returns
+    -------
+    str
+        The same, harmless.
+    """
+    line = "".join(c if c.isprintable() else " " for c in str(text)).strip()
+    line = line if len(line) <= LONGEST_WORD else f"{line[: LONGEST_WORD - 1]}…"
+    # Dollars would start a formula, and names that start with an underscore are left out.
+    line = line.replace("$", r"\$")
+    return f" {line}" if line.startswith("_") else line
+
+
+def percent(share: float) -> str:
+    """Return a share in percent with two digits that count.
+
+    Parameters
+    ----------
+    share : float
+        The share.
+
+    Returns
+    -------
+    str
+        For example "0.35 %"; what is next to nothing is "0 %".
+    """
+    if not np.isfinite(share):
+        return "∞"
+    value = 100.0 * share
+    if value < 5e-4:
+        return "0 %"
+    digits = max(0, 1 - int(np.floor(np.log10(value))))
+    return f"{value:,.{digits}f} %"
+
+
+def round_length(longest: float) -> float:
+    """Return the largest of 1, 2, 5, 10, 20, … that is not above a length.
+
+    Parameters
+    ----------
+    longest : float
+        The length, positive.
+
+    Returns
+    -------
+    float
+        A round number.
+    """
+    power = 10.0 ** np.floor(np.log10(longest))
+    return float(power * max(step for step in (1.0, 2.0, 5.0) if step * power <= longest * 1.0001))
+
+
+def frame_map(ax: Any, places: FloatArray) -> None:
+    """Give a map the same scale in both directions, close around it, and tell the scale.
+
+    Parameters
+    ----------
+    ax : Axes
+        The axes.
+    places : ndarray of shape (n, 2)
+        What is to be seen.
+    """
+    low, high = places.min(axis=0), places.max(axis=0)
+    width, height = high - low
+    longer = max(width, height) or 1.0
+    width, height = max(width, THINNEST * longer), max(height, THINNEST * longer)
+    middle, margin = 0.5 * (low + high), 0.04 * longer
+    ax.set_xlim(middle[0] - 0.5 * width - margin, middle[0] + 0.5 * width + margin)
+    ax.set_ylim(middle[1] - 0.5 * height - margin, middle[1] + 0.5 * height + margin)
+    ax.set_aspect("equal", adjustable="box")
+    ax.set(xticks=[], yticks=[])
+    for spine in ax.spines.values():
+        spine.set_alpha(0.25)
+    _scale_bar(ax)
+
+
+def _scale_bar(ax: Any) -> None:
+    """Draw how long a round length is on a map, below it on the left."""
+    left, right = ax.get_xlim()
+    length = round_length(BAR_SHARE * (right - left))
+    below = load("matplotlib.transforms").offset_copy(
+        ax.get_xaxis_transform(), fig=ax.figure, y=-9.0, units="points"
+    )
+    color = ax.xaxis.label.get_color()
+    ax.plot([left, left + length], [0.0, 0.0], color=color, transform=below, clip_on=False)
+    ax.text(left + length, 0.0, f"  {length:g}", va="center", fontsize="small", transform=below)
+
+
+def color_bar(ax: Any, drawn: Any, **options: Any) -> Any:
+    """Add a color bar that is as high as the map beside it.
+
+    Parameters
+    ----------
+    ax : Axes
+        The axes, with their final limits.
+    drawn : ScalarMappable
+        What was drawn in colors.
+    **options
+        Further parameters of ``Figure.colorbar``.
+
+    Returns
+    -------
+    Colorbar
+        The color bar.
+    """
+    shrink = 0.7 if ax.name == "3d" else 0.95
+    if ax.name != "3d" and ax.get_aspect() == 1.0:
+        (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+        room = ax.get_position(original=True)
+        width, height = ax.figure.get_size_inches() * (0.85 * room.width, room.height)
+        shrink = min(shrink, (high - low) / (right - left) * width / height)
+    return ax.figure.colorbar(drawn, ax=ax, shrink=shrink, **options)
+
+
+def in_percent(bar: Any, label: str) -> None:
+    """Label a color bar of shares.
+
+    Parameters
+    ----------
+    bar : Colorbar
+        The color bar.
+    label : str
+        What it shows.
+    """
+    bar.set_label(label)
+    bar.formatter = load("matplotlib.ticker").PercentFormatter(xmax=1.0)
+    bar.update_ticks()
+
+
+def note(ax: Any, text: str, *, where: str = "upper left") -> None:
+    """Write a remark into a corner.
+
+    Parameters
+    ----------
+    ax : Axes
+        The axes.
+    text : str
+        The remark.
+    where : {"upper left", "upper right", "lower left", "lower right"}, default="upper left"
+        The corner.
+    """
+    vertical, horizontal = where.split()
+    box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "alpha": 0.75, "pad": 1.5}
+    ax.text(
+        0.02 if horizontal == "left" else 0.98,
+        0.97 if vertical == "upper" else 0.03,
+        text,
+        transform=ax.transAxes,
+        va="top" if vertical == "upper" else "bottom",
+        ha=horizontal,
+        fontsize="small",
+        bbox=box,
+    )
+
+
+def extent_of(values: FloatArray) -> float:
+    """Return how far values reach, and one if they do not."""
+    reach = float(np.ptp(values)) if len(values) else 0.0
+    return reach if reach > 0.0 else 1.0
