@@ -19,6 +19,7 @@ SUITES = (
     "plml",
     "out_of_sample",
     "local_maps",
+    "report",
     "mixed",
     "ipa_accuracy",
     "ipa_speed",

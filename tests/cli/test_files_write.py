@@ -144,7 +144,7 @@ def write_too_late(path):
 
 def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
     path = tmp_path / "a.csv"
-    with pytest.raises(InvalidInputError, match="by somebody else meanwhile"):
+    with pytest.raises(InvalidInputError, match="somebody else wrote the file meanwhile"):
         write_too_late(path)
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a.csv", "theirs")]
 
@@ -165,7 +165,7 @@ def test_targets_are_refused_before_work(tmp_path, monkeypatch):
     (tmp_path / "folder.csv").mkdir()
     os.mkfifo(tmp_path / "pipe.csv")
     cases = {
-        there: "exists and is not overwritten. Pass --force",
+        there: "exists and is not overwritten. Use --force",
         tmp_path / "folder.csv": "this is a folder",
         tmp_path / "pipe.csv": "device or a pipe",
         tmp_path / "no" / "a.csv": "no folder",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ import numpy as np
 
 from isofold._errors import InvalidInputError
 from isofold._memory import require_memory
+from isofold._targets import atomic_file
 from isofold.storage.arrays import StoredArray, dtype_name, raw_bytes, stored_form
 from isofold.storage.flaws import Flaw, fail, require
 
@@ -67,30 +67,8 @@ def write_archive(
     InvalidInputError
         If there is a file already, the folder is missing, or the header is too large.
     """
-    refuse_existing(path, overwrite=overwrite)
-    if not path.parent.is_dir():
-        msg = f"There is no folder {str(path.parent)!r} to save the model in. Make it first."
-        raise InvalidInputError(msg)
-    part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
-            _write_zip(file, header, arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        refuse_existing(path, overwrite=overwrite)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def refuse_existing(path: Path, *, overwrite: bool) -> None:
-    """Refuse to write over a file without being told to, and over anything else at all."""
-    if path.is_dir():
-        msg = f"{str(path)!r} is a folder. Name a file in it, such as 'model.iso'."
-        raise InvalidInputError(msg)
-    if not overwrite and os.path.lexists(path):
-        msg = f"{str(path)!r} is there already. Choose another name, or pass overwrite=True."
-        raise InvalidInputError(msg)
+    with atomic_file(path, overwrite=overwrite) as target, target.open("wb") as file:
+        _write_zip(file, header, arrays)
 
 
 def _write_zip(file: BinaryIO, header: dict[str, Any], arrays: list[np.ndarray[Any, Any]]) -> None:

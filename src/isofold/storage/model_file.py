@@ -12,12 +12,12 @@ import json
 import os
 import re
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from isofold._errors import InvalidInputError, MemoryLimitError, ModelFileError
+from isofold._targets import read_path
 from isofold.storage.archive import ModelArchive, open_archive, write_archive
 from isofold.storage.flaws import DAMAGED, Flaw, require
 from isofold.storage.registry import FORMAT_VERSION, KINDS, MIGRATIONS, READABLE_FROM, kind_of
@@ -84,7 +84,7 @@ def save(
     """
     from isofold.storage.encode import Encoder
 
-    target = _as_path(path)
+    target = read_path(path)
     name = _name_of_model(model)
     encoder = Encoder()
     try:
@@ -151,7 +151,7 @@ def load_with_notes(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     ModelFileError
         If it is no model file, is damaged, or was written by a newer version of isofold.
     """
-    source = _as_path(path)
+    source = read_path(path)
     try:
         with open_archive(source) as archive:
             return _read(archive)
@@ -232,18 +232,6 @@ def _advice(header: dict[str, Any]) -> str:
 def _version() -> str:
     # Importing the package here would count as importing all of its rooms.
     return str(sys.modules[__name__.partition(".")[0]].__version__)
-
-
-def _as_path(path: Any) -> Path:
-    try:
-        name = os.fspath(path)
-    except TypeError as error:
-        msg = f"path={path!r:.80} is no name of a file. Pass a text or a pathlib.Path."
-        raise InvalidInputError(msg) from error
-    if not isinstance(name, str) or not name or "\0" in name:
-        msg = f"path={path!r:.80} is no name of a file. Pass a text or a pathlib.Path."
-        raise InvalidInputError(msg)
-    return Path(name)
 
 
 def _is_model(model: Any) -> bool:

@@ -1,0 +1,85 @@
+"""Arrays and texts as base64 within a page, compressed where it pays."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from isofold._typing import FloatArray
+
+__all__ = ["Packer", "rounded"]
+
+LEAST_GAIN = 0.9
+"""Compressed data must be at most so large, relative to plain ones, to be worth unpacking."""
+
+LEVEL = 6
+"""Of gzip: level 9 takes three times longer for one percent."""
+
+TYPES = {"float32": "f4", "float64": "f8", "int32": "i4", "uint8": "u1", "uint16": "u2"}
+"""Element types that a page can read, by the names they have there."""
+
+
+class Packer:
+    """Gathers the data blocks of one page.
+
+    Attributes
+    ----------
+    blocks : list of str
+        Base64 texts, by number.
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[str] = []
+
+    def add_array(self, array: npt.NDArray[Any]) -> dict[str, Any]:
+        """Add a flat array and return what a page must know to read it.
+
+        Bytes of equal weight are put side by side, since exponents and leading digits of
+        neighbors are alike and compress well.
+        """
+        little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+        width = little.dtype.itemsize
+        planes = little.view(np.uint8).reshape(-1, width).T if little.size else little
+        return {
+            "type": TYPES[array.dtype.name],
+            **self._add(np.ascontiguousarray(planes).tobytes()),
+        }
+
+    def add_texts(self, texts: tuple[str, ...]) -> dict[str, Any]:
+        """Add a list of texts and return what a page must know to read it."""
+        return {"type": "json", **self._add(json.dumps(texts).encode("ascii"))}
+
+    def html(self) -> str:
+        """Return the blocks as elements that a browser neither shows nor runs."""
+        return "\n".join(
+            f'<script type="application/octet-stream" id="block-{number}">{block}</script>'
+            for number, block in enumerate(self.blocks)
+        )
+
+    def _add(self, raw: bytes) -> dict[str, Any]:
+        packed = gzip.compress(raw, compresslevel=LEVEL, mtime=0)
+        pays = len(packed) <= LEAST_GAIN * len(raw)
+        self.blocks.append(base64.b64encode(packed if pays else raw).decode("ascii"))
+        return {"block": len(self.blocks) - 1, "gzip": pays}
+
+
+def rounded(values: FloatArray, *, bits: int = 12) -> npt.NDArray[np.float32]:
+    """Return numbers of so many significant bits, which compress to half of their size.
+
+    Parameters
+    ----------
+    values : ndarray
+        Finite numbers.
+    bits : int, default=12
+        Bits that are kept besides the leading one; the relative error is at most 2^-(bits + 1).
+    """
+    words = np.asarray(values, dtype=np.float32).view(np.uint32)
+    dropped = 23 - bits
+    half = np.uint32(1 << (dropped - 1))
+    mask = np.uint32(0xFFFFFFFF & ~((1 << dropped) - 1))
+    return ((words + half) & mask).view(np.float32)

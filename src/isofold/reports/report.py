@@ -1,0 +1,261 @@
+"""The report page of a map: one HTML file that shows it, says what was lost, can be explored."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+import isofold
+from isofold._progress import stage
+from isofold._targets import atomic_file, check_place
+from isofold._validation import check_points
+from isofold.plot import Findings, find
+from isofold.plot.models import embedding_of, fitted_inside
+from isofold.plot.palette import CLASSES_DARK, CLASSES_LIGHT, SEQUENTIAL
+from isofold.reports import sections
+from isofold.reports.charts import charts
+from isofold.reports.columns import Column, read_column, read_columns, unique_name
+from isofold.reports.packing import Packer
+from isofold.reports.page import fill_template, policy, read_asset, read_script
+from isofold.reports.payload import fill
+from isofold.reports.text import json_for_script, markup, plain
+from isofold.reports.thumbnails import check_images
+
+__all__ = ["Report", "make_report", "report"]
+
+NOTEBOOK_BYTES = 25_000_000
+"""Pages up to this size are shown in notebooks, which keep all that they show."""
+
+FRAME_HEIGHT = 900
+
+
+class Report:
+    """A report page.
+
+    Parameters
+    ----------
+    html : str
+        The whole page: one file that works offline.
+    """
+
+    def __init__(self, html: str) -> None:
+        self.html = html
+
+    def __repr__(self) -> str:
+        return f"Report of {len(self.html) / 1e6:.1f} MB; save it with .save(path)"
+
+    def save(self, path: Any, *, overwrite: bool = False) -> None:
+        """Write the page to a file, as a whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to.
+        overwrite : bool, default=False
+            Whether a file that is there already may be replaced.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is such a file, or no such folder.
+        """
+        with atomic_file(path, overwrite=overwrite) as target:
+            target.write_text(self.html, encoding="utf-8", newline="\n")
+
+    def _repr_html_(self) -> str:
+        if len(self.html) > NOTEBOOK_BYTES:
+            return f"<p>{markup(repr(self))}: it is too large to be kept in a notebook.</p>"
+        # A frame of its own: scripts of the page cannot reach the notebook.
+        return (
+            f'<iframe title="isofold report" sandbox="allow-scripts allow-downloads allow-popups" '
+            f'style="width:100%;height:{FRAME_HEIGHT}px;border:0" '
+            f'srcdoc="{escape(self.html, quote=True)}"></iframe>'
+        )
+
+
+def report(
+    X: Any,
+    embedding: Any,
+    path: Any = None,
+    *,
+    labels: Any = None,
+    fields: Any = None,
+    images: Any = None,
+    title: str | None = None,
+    metric: str = "euclidean",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Report:
+    """Make a page that shows a map, says what was kept and lost, and can be explored.
+
+    The page is one HTML file without any request to the network. Points can be colored by label, by
+    any field and by their distortion; a click shows the true neighbors of a point, a lasso exports
+    rows. All texts are shown as text, whatever they contain.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features) or (n_points, n_points)
+        The data, or their distances with ``metric="precomputed"``.
+    embedding : fitted estimator or array-like of shape (n_points, n_components)
+        The map, by isofold or by anyone else.
+    path : str or path-like or None, default=None
+        Where to save the page, if anywhere. A file that is there already is not replaced: see
+        `Report.save`.
+    labels : array-like of shape (n_points,) or None, default=None
+        Classes or quantities by which the map is colored at first; else it is by distortion.
+    fields : mapping of column names to arrays of shape (n_points,), or DataFrame, default=None
+        What else is known of the rows.
+    images : array-like of shape (n_points, height, width[, 3]) or None, default=None
+        Pictures of the rows.
+    title : str or None, default=None
+        Title of the page.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds.
+    random_state : int, RandomState or None, default=0
+        Source of samples, where not everything can be measured or kept.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention.
+
+    Returns
+    -------
+    Report
+        The page; it shows itself in a notebook.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.reports import report
+    >>> grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
+    >>> page = report(grid, grid, labels=grid[:, 0] > 3, title="A grid")
+    >>> "Distances between neighbors are true to 0 % (median)" in page.html
+    True
+    """
+    if path is not None:
+        # Before the work, which may take minutes.
+        check_place(path, overwrite=False, permission="report(...).save(path, overwrite=True)")
+    Y = check_points(_map_of(embedding), name="embedding")
+    # Before the measures, too: a wrong length should not cost an hour.
+    columns = _all_columns(len(Y), labels, fields=fields, pieces=_pieces_of(embedding))
+    pictures = None if images is None else check_images(images, len(Y))
+    findings = find(X, embedding, metric=metric, random_state=random_state, n_jobs=n_jobs)
+    n_features = None if metric == "precomputed" else int(np.shape(X)[1])
+    page = _page(findings, columns, pictures, title, n_features, random_state, labels is not None)
+    if path is not None:
+        page.save(path)
+    return page
+
+
+def make_report(
+    findings: Findings,
+    *,
+    labels: Any = None,
+    label_name: str | None = None,
+    fields: Any = None,
+    images: Any = None,
+    title: str | None = None,
+    pieces: Any = None,
+    n_features: int | None = None,
+    random_state: Any = 0,
+) -> Report:
+    """Make the page of a map that was measured already.
+
+    Parameters
+    ----------
+    findings : Findings
+        What `isofold.plot.find` returned, with the warnings that were raised while fitting.
+    labels, fields, images, title, random_state
+        As in `report`.
+    label_name : str or None, default=None
+        What the labels are called; by default their own name, if they have one.
+    pieces : array-like of int of shape (n_points,) or None, default=None
+        To which piece of the data each row belongs, if they are in several.
+    n_features : int or None, default=None
+        Dimension of the data, to be told.
+
+    Returns
+    -------
+    Report
+        The page.
+    """
+    n_points = len(findings.embedding)
+    columns = _all_columns(n_points, labels, fields=fields, pieces=pieces, label_name=label_name)
+    pictures = None if images is None else check_images(images, n_points)
+    has_label = labels is not None
+    return _page(findings, columns, pictures, title, n_features, random_state, has_label)
+
+
+def _map_of(embedding: Any) -> Any:
+    return embedding_of(embedding) if hasattr(embedding, "fit") else embedding
+
+
+def _pieces_of(embedding: Any) -> Any:
+    """Return to which piece of the data a model says that each row belongs."""
+    if not hasattr(embedding, "fit"):
+        return None
+    n_points = len(embedding_of(embedding))
+    found = (getattr(model, "piece_", None) for model in fitted_inside(embedding))
+    return next((piece for piece in found if piece is not None and len(piece) == n_points), None)
+
+
+def _all_columns(
+    n_points: int, labels: Any, *, fields: Any, pieces: Any, label_name: str | None = None
+) -> list[Column]:
+    """Return labels, fields and pieces as columns, each under a name of its own."""
+    columns = []
+    if labels is not None:
+        name = plain(label_name or getattr(labels, "name", None) or "label").strip() or "label"
+        columns.append(read_column(labels, n_points, name=name, is_label=True))
+    columns += read_columns(fields, n_points, taken=[column.name for column in columns])
+    if pieces is not None and len(np.unique(pieces)) > 1:
+        name = unique_name("piece", {column.name for column in columns})
+        columns.append(read_column(np.asarray(pieces).astype(str), n_points, name=name))
+    return columns
+
+
+def _page(
+    findings: Findings,
+    columns: list[Column],
+    images: Any,
+    title: str | None,
+    n_features: int | None,
+    random_state: Any,
+    has_label: bool,  # noqa: FBT001 - internal
+) -> Report:
+    """Return the page made of its parts."""
+    with stage("write the page"):
+        packer = Packer()
+        manifest, notes = fill(packer, findings, columns, images=images, random_state=random_state)
+        manifest["hasLabel"] = has_label
+        manifest["palette"] = {
+            "light": CLASSES_LIGHT,
+            "dark": CLASSES_DARK,
+            "sequential": SEQUENTIAL,
+        }
+        words, dims = findings.words, findings.embedding.shape[1]
+        style, theme_script, script = read_asset("page.css"), read_asset("theme.js"), read_script()
+        parts = {
+            "policy": markup(policy((theme_script, script), style), 1000),
+            "version": markup(isofold.__version__),
+            "title": markup(title or f"Map by {words.method}"),
+            "subject": sections.subject(findings, n_features),
+            "verdict": sections.verdict(findings),
+            "badges": sections.badges(words, dims),
+            "warnings": sections.warnings(words),
+            "decision": sections.decision(words),
+            "axes": sections.axis_choice(dims),
+            "shape": sections.shape(findings.embedding),
+            "scale_words": sections.scale_words(dims),
+            "notes": sections.notes(notes),
+            "charts": charts(findings),
+            "scorecard": sections.scorecard(findings),
+            "certificate": sections.certificate(words),
+            "again": sections.again(words),
+            "manifest": json_for_script(manifest),
+            "blocks": packer.html(),
+            "style": style,
+            "theme_script": theme_script,
+            "script": script,
+        }
+        return Report(fill_template(read_asset("page.html"), parts))

@@ -1,0 +1,78 @@
+"""Text of strangers made fit for HTML, attributes, SVG and JSON within a script element."""
+
+from __future__ import annotations
+
+import json
+import math
+from html import escape
+from typing import Any
+
+__all__ = ["cut", "json_for_script", "markup", "percent", "plain", "significant"]
+
+SHOWN_LENGTH = 200
+"""Characters of a text that are shown on the page; exports keep all."""
+
+# Harmless in JSON, but with a meaning in HTML, or in scripts of old.
+ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def plain(value: Any) -> str:
+    """Return a value as text that can be written as UTF-8."""
+    text = value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
+    return text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def cut(value: Any, length: int = SHOWN_LENGTH) -> str:
+    """Return the beginning of a text, marked if there is more."""
+    text = plain(value)
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def markup(value: Any, length: int = SHOWN_LENGTH) -> str:
+    """Return a text, cut and escaped for HTML, its attributes and SVG.
+
+    Control characters are shown as spaces: XML has no way to write them, and no reader sees them.
+    """
+    visible = "".join(c if c.isprintable() else " " for c in cut(value, length))
+    return escape(visible, quote=True)
+
+
+def json_for_script(value: Any) -> str:
+    """Return JSON that can stand in a script element: nothing in it ends the element."""
+    return json.dumps(value, allow_nan=False, ensure_ascii=False).translate(ESCAPES)
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Return a number with so many digits that count, without exponent where it can be read.
+
+    Examples
+    --------
+    >>> from isofold.reports.text import significant
+    >>> [significant(v) for v in (0.031416, 1234567, 0.0, 2.5e-9)]
+    ['0.0314', '1,234,567', '0', '2.5e-09']
+    """
+    if value == 0:
+        return "0"
+    if 1e3 <= abs(value) < 1e9:
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
+
+
+def percent(share: float) -> str:
+    """Return a share in words that do not round a loss away.
+
+    Examples
+    --------
+    >>> from isofold.reports.text import percent
+    >>> [percent(s) for s in (0.0, 0.0004, 0.031, 0.9996, 1.0)]
+    ['0 %', '0.04 %', '3.1 %', '99.96 %', '100 %']
+    """
+    value = 100.0 * share
+    if value in (0.0, 100.0):
+        return f"{value:.0f} %"
+    if value < 1.0 or value > 99.0:
+        # As many digits as tell it from the end.
+        gap = min(value, 100.0 - value)
+        digits = min(6, max(1, -math.floor(math.log10(max(gap, 1e-6)))))
+        return f"{value:.{digits}f} %"
+    return f"{value:.1f} %" if value < 10.0 else f"{value:.0f} %"
