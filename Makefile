@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: help setup browser demo test lint pytest bench reproduce clean
 
 help:
-	@echo "make demo   unfold a swiss roll, write picture, scorecard and diagnosis to demo-output/"
+	@echo "make demo   unfold a rolled sheet, write map, model and page to demo-output/"
 	@echo "make test   lint, type-check, check imports, run all tests with coverage"
 	@echo "make lint   only the static checks"
 	@echo "make bench  benchmarks beside peers, tables in benchmarks/results/"
@@ -32,7 +32,7 @@ browser:
 	|| echo "No Chromium found: the tests of the report page will be skipped."
 
 demo: setup
-	$(BIN)/python examples/demo.py
+	$(BIN)/isofold demo demo-output --force
 
 lint: setup
 	$(BIN)/ruff check .
