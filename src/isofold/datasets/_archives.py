@@ -149,6 +149,11 @@ def read(archive: Archive) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
+def is_present(name: str) -> bool:
+    """Return whether the archive of a data set is in one of the places."""
+    return any((place / f"{name}.npz").is_file() for place in _places())
+
+
 def _places() -> list[Path]:
     named = os.environ.get("ISOFOLD_DATA")
     if named:
