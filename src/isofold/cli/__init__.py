@@ -1,0 +1,5 @@
+"""The command line: from a file to a map, without a line of Python."""
+
+from isofold.cli._main import main
+
+__all__ = ["main"]

@@ -1,0 +1,202 @@
+"""The command `isofold`: finds sub-commands when they are asked for, and catches every error.
+
+Exit codes: 0 done; 1 an error of ours; 2 bad usage or input; 3 the map is doubtful (only with
+``--strict``); 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from isofold import __version__
+from isofold._errors import (
+    ConvergenceError,
+    EmbeddingError,
+    InvalidInputError,
+    MissingDependencyError,
+)
+from isofold.cli._command import SETTINGS, Command
+from isofold.cli._talk import Talk, clean
+
+__all__ = ["CommandLine", "ExitCode", "main"]
+
+NAME = "isofold"
+COMPLETION = "_ISOFOLD_COMPLETE"
+
+# One line for every command, here rather than in its module, so that `isofold --help` loads none.
+COMMANDS = {
+    "Make maps": {
+        "embed": "Make a map of a data file.",
+        "transform": "Place new rows on a map that was saved.",
+        "demo": "Unfold a rolled sheet, to see what comes out.",
+    },
+    "Judge maps": {
+        "evaluate": "Measure how true a map is, whoever made it.",
+        "report": "Write a page to look at a map and its errors.",
+        "compare": "Make maps by several methods and measure all.",
+    },
+    "Look at data": {
+        "dimension": "Estimate how many dimensions data really have.",
+        "datasets": "List example data, or write some to a file.",
+    },
+    "Set up": {
+        "completion": "Let the shell complete commands and options.",
+    },
+}
+SHORT_HELP = {name: text for group in COMMANDS.values() for name, text in group.items()}
+
+# What a user can do something about. Everything else is an error of ours.
+USER_ERRORS = (
+    InvalidInputError,
+    MissingDependencyError,
+    MemoryError,
+    ConvergenceError,
+    EmbeddingError,
+    OSError,
+)
+
+
+class ExitCode:
+    """Exit codes that scripts can use."""
+
+    DONE = 0
+    OUR_ERROR = 1
+    BAD_INPUT = 2
+    DOUBTFUL = 3
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
+class CommandLine(click.Group):
+    """The group of all commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names of the commands."""
+        return list(SHORT_HELP)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Load a command."""
+        if cmd_name not in SHORT_HELP:
+            return None
+        module = import_module(f"isofold.cli.{cmd_name}")
+        found = getattr(module, f"{cmd_name}_command")
+        return found if isinstance(found, Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write what the commands do, without loading them."""
+        width = max(map(len, SHORT_HELP))
+        for title, commands in COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
+        """Run the command line and exit."""
+        instruction = os.environ.get(COMPLETION)
+        if instruction:
+            from click.shell_completion import shell_complete
+
+            sys.exit(shell_complete(self, {}, NAME, COMPLETION, instruction))
+        sys.exit(run(self, list(sys.argv[1:] if args is None else args)))
+
+
+def run(group: click.Group, args: list[str]) -> int:
+    """Run a command line and return its exit code; the one place that catches all.
+
+    Parameters
+    ----------
+    group : click.Group
+        The command line.
+    args : list of str
+        Its arguments.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    talk = Talk()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names may have signs that the terminal cannot show.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            with group.make_context(NAME, args or ["--help"], obj=talk) as ctx:
+                code = group.invoke(ctx)
+        except click.exceptions.Exit as end:
+            code = end.exit_code
+        # A pipe that was closed by its reader is noticed here or at the end of Python, too late.
+        sys.stdout.flush()
+        talk.release()
+    except KeyboardInterrupt:
+        code = _failed(talk, "Interrupted; unfinished files were not kept.", ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        # Python writes what is left when it ends: to nowhere, since nobody reads it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.BROKEN_PIPE
+    except click.ClickException as error:
+        code = _failed(talk, _usage(error), ExitCode.BAD_INPUT)
+    except USER_ERRORS as error:
+        code = _failed(talk, _words(error), ExitCode.BAD_INPUT)
+    except Exception as error:
+        code = _failed(talk, _apology(error), ExitCode.OUR_ERROR)
+    return code or ExitCode.DONE
+
+
+def _failed(talk: Talk, words: str, code: int) -> int:
+    if talk.wants_traceback:
+        click.echo(traceback.format_exc(), err=True)
+    talk.fail(words)
+    return code
+
+
+def _usage(error: click.ClickException) -> str:
+    words = error.format_message()
+    if not isinstance(error, click.UsageError) or error.ctx is None:
+        return words
+    # Click ends some messages without a point.
+    words = words if words.endswith((".", "?", ")")) else f"{words}."
+    return f"{words} See: {error.ctx.command_path} --help"
+
+
+def _words(error: BaseException) -> str:
+    """Return what a user needs to know of an error."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}."
+    if isinstance(error, MemoryError) and not str(error):
+        return "There is not enough memory for this. Use fewer rows or columns."
+    return str(error) or type(error).__name__
+
+
+def _apology(error: BaseException) -> str:
+    detail = clean(str(error))
+    return (
+        f"This is an error of isofold, not of your data: {type(error).__name__}"
+        f"{f' ({detail})' if detail else ''}. Please report it with the output of the same command "
+        f"and --debug."
+    )
+
+
+# After a backspace click keeps the lines of a paragraph as they are.
+HELP = """Unfold high-dimensional data into few dimensions while keeping distances true.
+
+A map that you can measure on, and an honest page about what it keeps and what it loses:
+
+\b
+  isofold embed data.csv -o map.csv --label species --report page.html
+
+Every command explains itself: isofold embed --help
+"""
+
+
+@click.group(cls=CommandLine, context_settings=SETTINGS, help=HELP)
+@click.version_option(__version__, message="%(prog)s %(version)s", prog_name=NAME)
+def main() -> None:
+    """Run the command line."""

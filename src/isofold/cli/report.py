@@ -1,0 +1,125 @@
+"""Write a page about a map: `isofold report`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from isofold.cli._command import command, option
+from isofold.cli._options import (
+    data_options,
+    file_argument,
+    force_option,
+    output_option,
+    work_options,
+)
+from isofold.cli._talk import count, current_talk, size_of
+
+if TYPE_CHECKING:
+    from isofold.cli.files import Prepared
+
+
+@command(
+    "report",
+    "isofold report data.csv map.csv -o page.html --label species",
+    "isofold report data.csv tsne.npy -o page.html --title 'Our t-SNE'  # any tool's map",
+    "isofold report data.csv --model model.iso -o page.html  # with certificate and patches",
+)
+@file_argument("file")
+@file_argument("embedding", required=False)
+@output_option("-o", "--output", metavar="PAGE", required=True, text="The page (.html).")
+@force_option
+@option(
+    "--model", section="Page", type=click.Path(path_type=Path), metavar="MODEL",
+    help="A saved model (.iso) instead of a map.",
+)  # fmt: skip
+@option("--title", section="Page", metavar="TEXT", help="Title. Default: name of the data file.")
+@data_options
+@work_options
+def report_command(file: Path, embedding: Path | None, **options: Any) -> None:
+    """Write a page to look at a map and its errors.
+
+    FILE holds the data; the map is a table of coordinates (EMBEDDING) that any tool made, or a
+    saved model (--model), which knows its columns. The page is one file that works offline: colors
+    by label, column or error, neighbors of every point, and how true distances are.
+    """
+    from isofold.cli._mapping import Outputs
+    from isofold.cli._pages import write_page
+    from isofold.cli._scores import scores_of, tell_scores
+    from isofold.cli._watch import watched
+    from isofold.plot import find
+
+    if (embedding is None) == (options["model"] is None):
+        msg = "Pass either a map or --model MODEL."
+        raise click.UsageError(msg, click.get_current_context())
+    talk, page = current_talk(), options["output"]
+    other = embedding or options["model"]
+    Outputs(None, None, page, options["force"]).check(file, other)
+    if embedding is None:
+        prepared, shown = _from_model(file, options)
+    else:
+        prepared, shown = _from_map(file, embedding, options)
+    talk.say(f"Read {count(len(prepared.X), 'row')} of {file.name} and {other.name}.")
+    for text in prepared.notes:
+        talk.note(text)
+    with watched(talk) as seen:
+        findings = find(prepared.X, shown, random_state=options["seed"], n_jobs=options["jobs"])
+        title = options["title"] or file.name
+        write_page(page, findings, prepared, shown=shown, title=title, overwrite=options["force"])
+    for text in seen.messages:
+        talk.note(text)
+    talk.say()
+    tell_scores(talk, scores_of(findings.card))
+    talk.say()
+    talk.say(f"Wrote {page} ({size_of(page)}). Open it in a browser.")
+
+
+def _from_map(file: Path, embedding: Path, options: dict[str, Any]) -> tuple[Prepared, Any]:
+    from isofold.cli._inputs import prepare_table, read_file
+    from isofold.cli._maps import read_map
+
+    prepared = prepare_table(read_file(file, options), options)
+    Y, which = read_map(embedding, prepared, options)
+    return _rows_of(prepared, which), Y
+
+
+def _from_model(file: Path, options: dict[str, Any]) -> tuple[Prepared, Any]:
+    from isofold._errors import InvalidInputError
+    from isofold.cli._inputs import read_file
+    from isofold.cli._mapping import table_notes
+    from isofold.cli.transform import prepare_for
+    from isofold.storage import load_with_notes
+
+    estimator, notes = load_with_notes(options["model"])
+    table = read_file(file, options)
+    prepared = prepare_for(estimator, table_notes(notes), table, label=options["label"])
+    n_fitted = len(estimator.embedding_)
+    if len(prepared.X) != n_fitted:
+        msg = (
+            f"The model was made of {count(n_fitted, 'row')}, but {file.name} has "
+            f"{len(prepared.X):,}. Pass the file that it was made of; for new rows, use isofold "
+            f"transform and then isofold report."
+        )
+        raise InvalidInputError(msg)
+    return prepared, estimator
+
+
+def _rows_of(prepared: Prepared, which: Any) -> Prepared:
+    """Return some rows of what was prepared."""
+    if isinstance(which, slice):
+        return prepared
+
+    def some(values: Any) -> Any:
+        return None if values is None else values[which]
+
+    return replace(
+        prepared,
+        X=prepared.X[which],
+        rows=prepared.rows[which],
+        labels=some(prepared.labels),
+        images=some(prepared.images),
+        fields={name: values[which] for name, values in prepared.fields.items()},
+    )
