@@ -63,17 +63,17 @@ class TestEmbedding:
         assert names == ["no 9", "no 10", "no 11"]
 
     def test_many_classes_have_marks_and_the_rarest_are_others(self):
-        labels = np.concatenate([np.repeat(np.arange(30), 4), np.arange(25)])
+        labels = np.concatenate([np.repeat(np.arange(36), 4), np.arange(31)])
         ax = plot.embedding(points(len(labels)), color=[f"c{k}" for k in labels])
         names = [text.get_text() for text in ax.get_legend().get_texts()]
-        assert len(names) == 24
+        assert len(names) == 30
         assert names[-1] == "others"
         assert names[:2] == ["c0", "c1"]
         looks = [
             (tuple(c.get_facecolor()[0]), c.get_paths()[0].vertices.tobytes())
             for c in ax.collections
         ]
-        assert len(set(looks)) == 24
+        assert len(set(looks)) == 30
         assert hexes(ax.collections[0]) == {OTHERS}
         assert len(drawn(ax)) == len(labels)
 

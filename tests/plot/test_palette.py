@@ -68,7 +68,7 @@ def test_numbers_rise_from_dark_to_light(eye):
 
 
 def test_colors_of_classes_repeat_and_numbers_are_clipped():
-    assert palette.class_color(9) == palette.CLASSES_LIGHT[1]
+    assert palette.class_color(11) == palette.CLASSES_LIGHT[1]
     assert palette.class_color(1, dark=True) == palette.CLASSES_DARK[1]
     assert palette.sequential_color(-1.0) == palette.SEQUENTIAL[0]
     assert palette.sequential_color(7.0) == palette.SEQUENTIAL[-1]

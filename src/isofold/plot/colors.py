@@ -13,8 +13,8 @@ from isofold._typing import FloatArray, IntArray
 
 __all__ = ["Classes", "Numbers", "read_color"]
 
-MOST_CLASSES = 24
-"""Classes with a color and mark of their own: eight colors, three marks. The rest are others."""
+MOST_CLASSES = 30
+"""Classes with a color and mark of their own: ten colors, three marks. The rest are others."""
 
 FEW_NUMBERS, REPEATED = 8, 3
 """Different whole numbers up to which they are classes; more of them, up to those that have a mark,

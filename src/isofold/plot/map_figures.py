@@ -12,7 +12,7 @@ from isofold._validation import check_count
 from isofold.plot import canvas
 from isofold.plot.colors import Classes, Numbers, read_color
 from isofold.plot.findings import NearPairs
-from isofold.plot.palette import ACCENT, BAD, MARKS, OTHERS, class_color
+from isofold.plot.palette import ACCENT, BAD, CLASSES_LIGHT, MARKS, OTHERS, class_color
 from isofold.plot.subjects import Subject
 
 __all__ = ["distortion", "embedding", "neighbors_of"]
@@ -264,7 +264,7 @@ def _draw_classes(ax: Any, Y: FloatArray, look: Classes) -> None:
         if not own.any():
             continue
         color = OTHERS if code < 0 else class_color(code, dark=dark)
-        mark = "." if code < 0 else MARKS[code // 8]
+        mark = "." if code < 0 else MARKS[code // len(CLASSES_LIGHT)]
         name = "others" if code < 0 else canvas.plain(look.names[code])
         ax.scatter(*places[own].T, color=color, marker=mark, label=name, **_marks(len(Y)))
     handles, names = ax.get_legend_handles_labels()

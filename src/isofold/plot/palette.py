@@ -1,9 +1,10 @@
 """Colors of all figures, on paper and on screen, told apart by color-blind eyes, too.
 
 Classes on light grounds: six colors of Okabe and Ito, their black, and for their yellow, which does
-not show there, the indigo of Paul Tol. On dark grounds: eight colors near them that differ as much.
-More classes repeat the colors with other marks. Numbers: cividis, whose lightness rises evenly and
-which people with red-green blindness see as others do.
+not show there, the indigo of Paul Tol; a brown and a violet that differ most from these under all
+kinds of color blindness. On dark grounds: ten colors that differ as much. More classes repeat the
+colors with other marks. Numbers: cividis, whose lightness rises evenly and which people with
+red-green blindness see as others do.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ CLASSES_LIGHT = (
     "#56b4e9",
     "#332288",
     "#222222",
+    "#603000",
+    "#9000fc",
 )
 """Colors of classes on light grounds."""
 
@@ -41,6 +44,8 @@ CLASSES_DARK = (
     "#a69ce0",
     "#ffd519",
     "#f5f5f5",
+    "#a8f078",
+    "#6c60b4",
 )
 """Colors of classes on dark grounds."""
 
@@ -51,7 +56,7 @@ ACCENT, BAD = "#0072b2", "#d55e00"
 """What is shown, and what is wrong with it."""
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
-"""Marks of matplotlib: with more classes than colors, the next eight take the next mark."""
+"""Marks of matplotlib: with more classes than colors, the next ones take the next mark."""
 
 _CIVIDIS = (
     "00224e00234f00245100255300255400265600275800285900285b00295d002a5f002a61002b62002c64"
@@ -80,7 +85,7 @@ SEQUENTIAL = tuple(f"#{_CIVIDIS[start : start + 6]}" for start in range(0, len(_
 
 
 def class_color(number: int, *, dark: bool = False) -> str:
-    """Return the color of a class, counted from zero; colors repeat after eight.
+    """Return the color of a class, counted from zero; colors repeat after ten.
 
     Parameters
     ----------
