@@ -77,9 +77,9 @@ class Foreign:
         return X[:, :2] * 2.0
 
 
-def landmark_tesserae():
+def landmark_tesserae(X=SHEET):
     with patch("isofold.embedding.tesseramap.MOST_EXACT", 40):
-        return TesseraMap(random_state=0).fit(SHEET)
+        return TesseraMap(random_state=0).fit(X)
 
 
 def words(X):

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import threading
 import warnings
+from concurrent.futures.process import BrokenProcessPool
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from isofold import (
     Unfold,
 )
 from isofold._errors import EarlyInterrupt, InterruptedFitWarning
+from isofold._parallel import ordered_map
 from isofold._progress import (
     closing,
     fitting,
@@ -30,6 +33,7 @@ from isofold._progress import (
     progress,
     until_interrupted,
 )
+from isofold.clustering.restarts import _clustering
 from isofold.quality import trustworthiness
 from isofold.sdp import DenseSDP, GramSDP, LowRankSDP, Status
 from progress_cases import CLUSTERERS, EMBEDDERS, FEW, SIDE, X, attributes_of, half_pipe
@@ -304,6 +308,40 @@ def test_threads_end_too():
     with progress(presser), pytest.warns(InterruptedFitWarning):
         cut = MPPCA(n_clusters=20, n_init=40, n_jobs=2, tol=1e-12, random_state=0).fit(X)
     assert cut.n_iter_ < 200
+
+
+def test_processes_that_the_signal_breaks(monkeypatch):
+    # Ctrl-C on a terminal goes to all processes of a program.
+    class Broken:
+        def __init__(self, **_):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def __call__(self, _):
+            raise BrokenProcessPool
+
+    monkeypatch.setattr("isofold._parallel.Parallel", Broken)
+    with pytest.raises(BrokenProcessPool):
+        list(ordered_map(len, ["a", "b"], n_jobs=2, processes=True))
+    with fitting_interrupted():
+        interrupt()
+        with pytest.raises(EarlyInterrupt):
+            list(ordered_map(len, ["a", "b"], n_jobs=2, processes=True))
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "n_points", "ends_early"), [(1, 9, 1), (2, 9, 0), (2, 10**4, 1)]
+)
+def test_restarts_in_processes_have_no_state_to_end_with(n_jobs, n_points, ends_early):
+    problem = SimpleNamespace(points=np.empty((n_points, 0)))
+    with _clustering(problem, [None] * 32, n_jobs):
+        asks = signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    assert asks == ends_early
 
 
 def test_no_more_rehearsals():

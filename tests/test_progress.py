@@ -1,5 +1,6 @@
 """Progress: stages, listeners, the bar, and the parameter `verbose`."""
 
+import builtins
 import inspect
 import os
 import pty
@@ -7,8 +8,11 @@ import re
 import subprocess
 import sys
 import threading
+import types
 import warnings
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -399,6 +403,50 @@ def test_no_stream_no_bar(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     with progress_bar() as bar, progress(bar), stage("work"):
         pass
+
+
+class ZMQInteractiveShell:
+    """What `get_ipython` returns in a notebook, as far as rich looks at it."""
+
+
+def test_notebooks_without_widgets_get_lines(monkeypatch, capsys):
+    monkeypatch.setattr(builtins, "get_ipython", ZMQInteractiveShell, raising=False)
+    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    monkeypatch.setattr("isofold._bar.find_spec", lambda _: None)
+    monkeypatch.setattr("isofold._bar.WORTH_A_LINE", 0.0)
+    with progress():
+        with stage("work", total=2) as steps:
+            steps.advance(objective=2.5)
+            with stage("inside"):
+                pass
+        with pytest.raises(ZeroDivisionError), stage("failed"):
+            _ = 1 / 0
+    assert re.fullmatch(r"work: \d\.\d s  objective 2\.5\n", capsys.readouterr().err)
+
+
+@pytest.mark.filterwarnings("ignore")  # filters set within threads are those of all
+def test_fits_in_several_threads_do_not_hear_each_other():
+    heard = {}
+
+    def work(name):
+        heard[name] = []
+        with progress(heard[name].append) if name != "MVU" else nullcontext():
+            return clone(EMBEDDERS[name]).fit(X).embedding_
+
+    names = ["IPA", "MVU", "LocalMDS", "PLML"]
+    with ThreadPoolExecutor(len(names)) as pool:
+        together = dict(zip(names, pool.map(work, names), strict=True))
+    heard_together = {name: stages_of(heard[name]) for name in names}
+    for name in names:
+        np.testing.assert_array_equal(together[name], work(name))
+        assert heard_together[name] == stages_of(heard[name])
+    assert heard_together["MVU"] == set()
+    assert all(heard_together[name] for name in names if name != "MVU")
+
+
+def stages_of(news):
+    return {(*each.within, each.stage) for each in news}
 
 
 def test_the_package_has_the_listener():

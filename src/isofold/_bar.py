@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from isofold._progress import Progress, interrupted
@@ -46,8 +47,7 @@ def progress_bar(*, after: float = 0.0) -> Iterator[Callable[[Progress], None]]:
     if around is not None:
         yield around
         return
-    console = _console()
-    bar = _ignore if console is None else _Bar(console, after)
+    bar = _listener(after)
     token = _shown.set(bar)
     try:
         yield bar
@@ -61,16 +61,31 @@ def _ignore(_: Progress) -> None:
     """Show nothing."""
 
 
-def _console() -> Console | None:
-    """Return where a bar can be shown, None if there is nobody to see it."""
+def _listener(after: float) -> Callable[[Progress], None]:
+    """Return what shows progress here: a bar, lines in a notebook that has no bars, or nothing."""
     is_screen = sys.stderr is not None and sys.stderr.isatty()
     if not is_screen and "IPython" not in sys.modules:
-        return None
+        return _ignore
     from rich.console import Console
 
     console = Console(stderr=True)
+    # Without this package a bar in a notebook is nothing but warnings.
+    if console.is_jupyter and find_spec("ipywidgets") is None:
+        return _Lines(Console(stderr=True, force_jupyter=False))
     is_screen = is_screen and not console.is_dumb_terminal
-    return console if is_screen or console.is_jupyter else None
+    return _Bar(console, after) if is_screen or console.is_jupyter else _ignore
+
+
+class _Lines:
+    """A line for every longer stage that has ended."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def __call__(self, news: Progress) -> None:
+        """Print the line of a stage at its end."""
+        if _leaves_a_line(news):
+            self._console.print(_line(news), highlight=False, markup=False)
 
 
 class _Bar:
@@ -86,7 +101,10 @@ class _Bar:
         self._lock = threading.RLock()
         self._timer = threading.Timer(after, self._show)
         self._timer.daemon = True
-        self._timer.start()
+        if after > 0.0:
+            self._timer.start()
+        else:
+            self._show()
 
     def __call__(self, news: Progress) -> None:
         """Show what is told of a stage."""
@@ -135,9 +153,9 @@ class _Bar:
         task = self._tasks.pop(path, None)
         if task is not None:
             self._display.remove_task(task)
-        if news.within or news.seconds < WORTH_A_LINE:
+        if not _leaves_a_line(news):
             return
-        line = "  ".join(filter(None, [f"{news.stage}: {news.seconds:.1f} s", _objective(news)]))
+        line = _line(news)
         self._ended.append(line)
         if self._is_shown:
             self._print(line)
@@ -165,6 +183,14 @@ def _make_display(console: Console) -> Display:
         # What is printed goes above the bar; a pipe must get what is meant for it.
         redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
     )
+
+
+def _leaves_a_line(news: Progress) -> bool:
+    return news.fraction == 1.0 and not news.within and news.seconds >= WORTH_A_LINE
+
+
+def _line(news: Progress) -> str:
+    return "  ".join(filter(None, [f"{news.stage}: {news.seconds:.1f} s", _objective(news)]))
 
 
 def _objective(news: Progress) -> str:

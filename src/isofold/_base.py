@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -39,8 +40,8 @@ def unchanged_if_refused(estimator: BaseEstimator) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
+        # In one step, so that not even another Ctrl-C comes between.
+        estimator.__dict__ = before
         raise
 
 
@@ -48,7 +49,9 @@ def unchanged_if_refused(estimator: BaseEstimator) -> Iterator[None]:
 def one_fit(estimator: BaseEstimator) -> Iterator[None]:
     """Surround a fit: it shows its progress if `verbose`, and leaves no trace if it fails."""
     verbose = check_flag(getattr(estimator, "verbose", False), name="verbose")
-    with fitting(verbose=verbose), unchanged_if_refused(estimator):
+    # Whatever containers the user has set, methods inside of methods return arrays.
+    arrays = config_context(transform_output="default")
+    with fitting(verbose=verbose), unchanged_if_refused(estimator), arrays:
         yield
 
 

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
 
-from isofold._errors import InvalidInputError
-from isofold._progress import Stage, within_fit
+from isofold._errors import EarlyInterrupt, InvalidInputError
+from isofold._progress import Stage, interrupted, within_fit
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -64,4 +64,11 @@ def _results(
     remaining = iter(items)
     with Parallel(n_jobs=workers, **where) as parallel:
         while batch := list(islice(remaining, _BATCH * workers)):
-            yield from parallel(delayed(run)(item) for item in batch)
+            try:
+                found = parallel(delayed(run)(item) for item in batch)
+            except Exception as error:
+                # Ctrl-C on a terminal goes to processes, too, and breaks them.
+                if processes and interrupted():
+                    raise EarlyInterrupt from error
+                raise
+            yield from found

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from isofold._errors import InvalidInputError
 
-__all__ = ["atomic_file", "check_place", "read_path", "refuse_place"]
+__all__ = ["atomic_file", "check_place", "read_path", "refuse_place", "told"]
 
 LONGEST_NAME, LONGEST_SHOWN = 100, 160
 PERMISSION = "overwrite=True"
@@ -97,10 +97,10 @@ def atomic_file(
     final = Path(os.path.realpath(place))  # a link stays a link
     temporary = final.with_name(f".{secrets.token_hex(6)}-{final.name[-LONGEST_NAME:]}")
     try:
-        with _told(place):
+        with told(place):
             temporary.touch(exist_ok=False)
         yield temporary
-        with _told(place):
+        with told(place):
             _flush(temporary)
             if final.exists():
                 temporary.chmod(stat.S_IMODE(final.stat().st_mode))
@@ -134,7 +134,7 @@ def _shown(path: Path) -> str:
 
 
 @contextmanager
-def _told(place: Path) -> Iterator[None]:
+def told(place: Path) -> Iterator[None]:
     """Say in isofold's words what the system refused."""
     try:
         yield

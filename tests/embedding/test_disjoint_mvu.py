@@ -317,7 +317,7 @@ def test_new_points_stay_with_their_component(X, fitted):
         ({"representatives": "corners"}, "'corners'"),
         ({"links": "all"}, "'all'"),
         ({"links": 0}, "links=0"),
-        ({"links": 1.5}, "links=1.5"),
+        ({"links": 1.5}, "links=1.5 must be one of largest, closest, nearest, or a whole number"),
         ({"links": True}, "links=True"),
         ({"placement": "free"}, "placement='free'"),
         ({"metric": "cosine"}, "metric='cosine'"),

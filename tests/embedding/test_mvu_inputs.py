@@ -185,7 +185,7 @@ def test_contradictory_lengths_may_bend(lengths):
         ({"n_components": None}, "n_components=None"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
         ({"n_neighbors": 2.5}, "n_neighbors=2.5"),
-        ({"n_neighbors": 5, "graph": 1.0}, "both define the neighborhood"),
+        ({"n_neighbors": 5, "graph": 1.0}, "graph=1.0 keeps .* and n_neighbors=5 .*Pass one"),
         ({"graph": -1.0}, "graph=-1.0"),
         ({"graph": np.nan}, "graph=nan"),
         ({"metric": "cosine"}, "metric='cosine' is unknown"),

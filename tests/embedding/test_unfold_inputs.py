@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
+from sklearn import config_context
 
 from helpers import assert_equal_up_to_rigid_motion
 from isofold import Unfold
@@ -249,3 +250,11 @@ def test_frames_and_pickles():
     pd.testing.assert_frame_equal(again.transform(frame), out)
     assert str(again.decision_) == str(unfold.decision_)
     assert again.survey_.sentences() == unfold.survey_.sentences()
+
+
+def test_frames_asked_for_everywhere():
+    X = noise(30)
+    with config_context(transform_output="pandas"):
+        unfold = quiet_fit(model(), X)
+        assert list(unfold.transform(X).columns) == ["unfold0", "unfold1"]
+    np.testing.assert_array_equal(unfold.embedding_, quiet_fit(model(), X).embedding_)

@@ -1,5 +1,7 @@
 """Numbers that would lead compiled code astray are refused, though all checksums are right."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -188,3 +190,50 @@ def test_a_model_is_fitted(parts, refused):
     entry = {"kind": "IPA", "fields": {"n_components": 2}}
     refused(header | {"objects": [entry], "model": 0}, arrays)
     refused(header | {"model": 0}, arrays)
+
+
+def test_threads_in_numbers_of_numpy(parts, refused):
+    header, arrays = parts("mvu")
+    many = {"type": "scalar", "dtype": "<i8", "bytes": np.int64(10**7).tobytes().hex()}
+    fields_of(header, "MVU")["n_jobs"] = many
+    refused(header, arrays)
+
+
+def test_objects_that_look_at_one_array_again_and_again(parts, refused):
+    # Each alone is sound, and takes time of the size of what it holds, not of its line.
+    header, arrays = parts("mvu")
+    points = {"type": "array", "number": len(arrays)}
+    search = {"kind": "KDTreeSearch", "fields": {"points": points, "workers": 1}}
+    objects = header["objects"] + [search] * 200
+    refused(header | {"objects": objects}, [*arrays, np.zeros((100_000, 2))])
+
+
+def test_objects_that_double_with_every_line(parts, refused):
+    header, arrays = parts("mvu")
+    objects, n = header["objects"], len(header["objects"])
+    for last in range(n - 1, n + 30):
+        twin = {"type": "object", "number": last}
+        steps = [{"type": "tuple", "items": [word, twin]} for word in "ab"]
+        fields = {"steps": steps}
+        objects.append({"kind": "scikit-learn", "class": "pipeline.Pipeline", "fields": fields})
+    refused(header, arrays)
+
+
+def test_objects_that_are_nested_without_end(parts, refused):
+    header, arrays = parts("mvu")
+    objects, n = header["objects"], len(header["objects"])
+    for last in range(n - 1, n + 100):
+        fields = {"estimator": {"type": "object", "number": last}}
+        entry = {"kind": "scikit-learn", "class": "frozen.FrozenEstimator", "fields": fields}
+        objects.append(entry)
+    refused(header, arrays)
+
+
+@pytest.mark.parametrize("kind", ["set", "dict"])
+def test_keys_chosen_to_collide(kind, parts, refused):
+    # Multiples of Python's modulus all have the hash 0: a table of them takes time of its square.
+    header, arrays = parts("mvu")
+    keys = [number * sys.hash_info.modulus for number in range(60_000)]
+    items = keys if kind == "set" else [[key, 0] for key in keys]
+    fields_of(header, "MVU")["solver"] = {"type": kind, "items": items}
+    refused(header, arrays)

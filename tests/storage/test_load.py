@@ -175,3 +175,16 @@ def test_files_of_other_byte_orders_load(tmp_path, content):
     (tmp_path / "model.iso").write_bytes(put_together(header, swapped))
     model, X = load(tmp_path / "model.iso"), CASES["mvu"][1]
     np.testing.assert_array_equal(model.transform(X), fitted("mvu").transform(X))
+
+
+@pytest.mark.parametrize("name", ["ipa k-means", "mvu", "ldlc", "out of sample distances"])
+def test_files_of_machines_with_the_other_order_of_bytes(name, tmp_path):
+    model, rows = fitted(name), CASES[name][1]
+    save(model, tmp_path / "model.iso")
+    header, arrays = take_apart((tmp_path / "model.iso").read_bytes())
+    turned = [array.astype(array.dtype.newbyteorder()) for array in arrays]
+    assert any(array.dtype.str.startswith(">") for array in turned)
+    (tmp_path / "model.iso").write_bytes(put_together(header, turned))
+    found = load(tmp_path / "model.iso")
+    assert same(model, found) is None
+    assert same(results(model, rows), results(found, rows)) is None

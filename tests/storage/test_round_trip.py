@@ -118,7 +118,7 @@ def test_the_order_of_axes_in_memory_is_kept(tmp_path):
     model.fortran_ = np.asfortranarray(cube[0])
     model.turned_ = cube.transpose(1, 2, 0)
     model.sliced_ = cube[:, ::2]
-    model.scalar_ = np.array(3, dtype=">i2")
+    model.scalar_ = np.array(3, dtype="i2")
     again = round_trip(model, tmp_path)
     for name in ("fortran_", "turned_", "scalar_"):
         before, after = getattr(model, name), getattr(again, name)

@@ -1,5 +1,6 @@
 """What `save` refuses, and that it leaves nothing half done."""
 
+import errno
 import os
 import zipfile
 
@@ -173,3 +174,24 @@ def test_the_same_model_makes_the_same_bytes(tmp_path):
     for name in ("a", "b"):
         save(fitted("unfold cloud"), tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_full_disk_is_said(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("isofold.storage.archive._write_zip", full)
+    with pytest.raises(InvalidInputError, match=r"model.iso: the file cannot be written: No space"):
+        save(embedded(), tmp_path / "model.iso")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [("archive.MOST_MEMBERS", "3 arrays or more"), ("encode.MOST_OBJECTS", "more than 3 parts")],
+)
+def test_more_than_load_takes_is_refused(limit, words, tmp_path, monkeypatch):
+    monkeypatch.setattr(f"isofold.storage.{limit}", 3)
+    with pytest.raises(InvalidInputError, match=words):
+        save(embedded(), tmp_path / "model.iso")
+    assert list(tmp_path.iterdir()) == []

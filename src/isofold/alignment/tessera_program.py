@@ -281,7 +281,8 @@ def refuse_many(tesserae: Tesserae, links: Links) -> None:
         msg = (
             f"{tesserae.n_tesserae} tesserae with {len(links.pairs)} links make {n_equations} "
             f"equations, and time grows with their cube: more than {MOST_EQUATIONS} would take an "
-            f"hour. Use fewer tesserae (n_clusters), fewer n_components, or IPA."
+            f"hour. Use fewer tesserae (for example cover=('affinity', 20)), fewer n_components, "
+            f"or IPA."
         )
         raise InvalidInputError(msg)
 

@@ -9,6 +9,7 @@ which on clusters are connected, but for a few stray points. A half-interval sea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, pairwise
@@ -160,7 +161,7 @@ def best_partition(
         The best, of equals the first.
     """
     descend_from = partial(_descend_from, problem)
-    with interruptible(), stage("clusters", total=len(restarts)) as steps:
+    with _clustering(problem, restarts, n_jobs) as steps:
         found = _side_by_side(descend_from, problem, restarts, n_jobs=n_jobs, steps=steps)
         return min(until_interrupted(found), key=lambda partition: partition.objective)
 
@@ -195,7 +196,7 @@ def smallest_connected(
         The one with the lowest reconstruction error, of equals the first.
     """
     search = partial(_half_intervals, problem, graph)
-    with interruptible(), stage("clusters", total=len(restarts)) as steps:
+    with _clustering(problem, restarts, n_jobs) as steps:
         found = _side_by_side(search, problem, restarts, n_jobs=n_jobs, steps=steps)
         return min(
             until_interrupted(found),
@@ -214,7 +215,7 @@ def _side_by_side(
     """Yield what restarts come to, in their order, from threads or processes where these help."""
     if len(problem.points) >= LEAST_FOR_THREADS:
         return ordered_map(run, restarts, n_jobs=n_jobs, steps=steps)
-    workers = min(n_workers(n_jobs), len(restarts) // LEAST_FOR_PROCESSES + 1)
+    workers = _n_processes(problem, restarts, n_jobs)
     if workers == 1:
         return ordered_map(run, restarts, n_jobs=1, steps=steps)
     # Each process has a part of the restarts, which share what they remember.
@@ -222,6 +223,24 @@ def _side_by_side(
     parts = [restarts[begin:end] for begin, end in pairwise(ends)]
     found = ordered_map(partial(_run_all, run), parts, n_jobs=workers, processes=True)
     return chain.from_iterable(found)
+
+
+@contextmanager
+def _clustering(
+    problem: LocalizedProblem, restarts: Sequence[Restart], n_jobs: int | None
+) -> Iterator[Stage]:
+    """Surround the restarts; the user may end them early unless they run in processes."""
+    # What other processes have found so far cannot be had.
+    is_here = _n_processes(problem, restarts, n_jobs) == 1
+    ending = interruptible() if is_here else nullcontext()
+    with ending, stage("clusters", total=len(restarts)) as steps:
+        yield steps
+
+
+def _n_processes(problem: LocalizedProblem, restarts: Sequence[Restart], n_jobs: int | None) -> int:
+    """Return in how many processes restarts run; in this one alone where threads are better."""
+    most = 1 if len(problem.points) >= LEAST_FOR_THREADS else n_workers(n_jobs)
+    return min(most, len(restarts) // LEAST_FOR_PROCESSES + 1)
 
 
 def _run_all(run: Callable[[Restart], Result], restarts: Sequence[Restart]) -> list[Result]:

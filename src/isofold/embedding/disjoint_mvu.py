@@ -25,7 +25,7 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 from isofold._base import BaseEmbedder
-from isofold._errors import DoubtfulMapWarning, warn_user
+from isofold._errors import DoubtfulMapWarning, InvalidInputError, warn_user
 from isofold._parallel import ordered_map
 from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
@@ -308,6 +308,12 @@ def _read_links(links: Any) -> tuple[str, int]:
     """Return how components are linked, and to how many each is."""
     if isinstance(links, Integral) and not isinstance(links, bool):
         return "closest", check_count(links, name="links")
+    if not isinstance(links, str):
+        msg = (
+            f"links={links!r} must be one of {', '.join(STRATEGIES)}, or a whole number: to how "
+            f"many of the closest components each is linked."
+        )
+        raise InvalidInputError(msg)
     return check_choice(links, STRATEGIES, name="links"), 1
 
 

@@ -375,8 +375,7 @@ def _warn_of_pieces(tesserae: Tesserae, link_error: float, cut_off: float) -> No
         msg = (
             f"The {tesserae.n_tesserae} tesserae are not flat: {tesserae.residual:.0%} of their "
             f"squared distances lie beyond {tesserae.local.shape[1]} dimensions and are lost. Use "
-            f"more tesserae (for example cover=('affinity', 50)), or "
-            f"more n_components."
+            f"more tesserae (for example cover=('affinity', 50)), or more n_components."
         )
         warn_user(msg, DoubtfulMapWarning)
     if link_error > TORN:

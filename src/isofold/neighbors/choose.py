@@ -75,6 +75,12 @@ def choose_graph(
     radius = None
     if isinstance(graph, Real) and not isinstance(graph, bool):
         radius = check_positive(graph, name="graph")
+        if n_neighbors is not None:
+            msg = (
+                f"graph={graph!r} keeps all distances up to it, and n_neighbors={n_neighbors!r} "
+                f"those to so many neighbors. Pass one of them."
+            )
+            raise InvalidInputError(msg)
     elif not isinstance(graph, str):
         refuse_size(n_neighbors, None)
         return _given(X, graph)

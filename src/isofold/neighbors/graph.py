@@ -356,8 +356,8 @@ def refuse_size(n_neighbors: int | None, radius: float | None) -> None:
     """Refuse a neighborhood for a graph that is ready."""
     if n_neighbors is not None or radius is not None:
         msg = (
-            "A given graph or sparse matrix of lengths is a ready graph, so that n_neighbors and "
-            "radius cannot change it. Leave them out, or pass points or dense distances."
+            "A given graph or sparse matrix of lengths is a ready graph, so that n_neighbors or "
+            "a radius cannot change it. Leave them out, or pass points or dense distances."
         )
         raise InvalidInputError(msg)
 

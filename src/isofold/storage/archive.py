@@ -20,7 +20,7 @@ import numpy as np
 
 from isofold._errors import InvalidInputError
 from isofold._memory import require_memory
-from isofold._targets import atomic_file
+from isofold._targets import atomic_file, told
 from isofold.storage.arrays import StoredArray, dtype_name, raw_bytes, stored_form
 from isofold.storage.flaws import Flaw, fail, require
 
@@ -65,9 +65,10 @@ def write_archive(
     Raises
     ------
     InvalidInputError
-        If there is a file already, the folder is missing, or the header is too large.
+        If there is a file already, the folder is missing, the disk is full, or the header is too
+        large.
     """
-    with atomic_file(path, overwrite=overwrite) as target, target.open("wb") as file:
+    with atomic_file(path, overwrite=overwrite) as target, told(path), target.open("wb") as file:
         _write_zip(file, header, arrays)
 
 
@@ -103,6 +104,9 @@ def _member(name: str, size: int) -> zipfile.ZipInfo:
 
 
 def _as_json(header: dict[str, Any]) -> bytes:
+    if len(header["arrays"]) >= MOST_MEMBERS:
+        msg = f"This model has {MOST_MEMBERS:,} arrays or more. Use joblib.dump."
+        raise InvalidInputError(msg)
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode("ascii")
     if len(text) > MOST_JSON:
         msg = (

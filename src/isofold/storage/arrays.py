@@ -135,7 +135,9 @@ class StoredArray:
             codes = np.ascontiguousarray(array).view(f"{self.dtype.str[0]}u4")
             if codes.max(initial=0) > LAST_CHARACTER:
                 fail("a text holds what is no character")
-        return array.transpose(self.axes)
+        # Compiled code takes the order of bytes of its machine only.
+        native = array.astype(self.dtype.newbyteorder("="), copy=False)
+        return native.transpose(self.axes)
 
 
 def raw_bytes(array: np.ndarray[Any, Any]) -> memoryview:

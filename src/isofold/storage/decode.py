@@ -6,16 +6,17 @@ with its annotations, and what reaches compiled code is checked by `isofold.stor
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from inspect import signature
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from isofold.storage import checks
 from isofold.storage.arrays import read_dtype
-from isofold.storage.encode import DEEPEST, FOREIGN, PLAIN
+from isofold.storage.encode import DEEPEST, FOREIGN, MOST_OBJECTS, is_key
 from isofold.storage.flaws import Flaw, fail, require
 from isofold.storage.foreign import make_estimator, make_random_state, make_sparse
 from isofold.storage.hints import matches, type_hints
@@ -24,14 +25,34 @@ from isofold.storage.searches import SEARCHES, make_search
 
 __all__ = ["Decoder", "UnknownNameError"]
 
-MOST_OBJECTS = 1_000_000
-
 MOST_JOBS = 4096
 """Threads that a model may ask for. Starting a million would bring a machine down."""
 
 
+MOST_SHARED, OBJECT_BYTES, SPARE_BYTES = 20, 1000, 2**24
+"""How much larger than a file all its objects may be together, each with what it holds. Models come
+to five times their file; a few lines of a file made to harm could refer to one array a million
+times, or double an object with every line, and looking at them would never end."""
+
+
 class UnknownNameError(Flaw):
     """A file names a class or field that this version does not have."""
+
+
+@dataclass
+class _Extent:
+    """An object with all that it holds, what is shared counted every time.
+
+    Attributes
+    ----------
+    n_bytes : int
+        Bytes of arrays, and some for every object.
+    depth : int
+        Objects in objects.
+    """
+
+    n_bytes: int = OBJECT_BYTES
+    depth: int = 0
 
 
 class Decoder:
@@ -46,10 +67,15 @@ class Decoder:
     def __init__(self, arrays: list[np.ndarray[Any, Any]]) -> None:
         self._arrays = arrays
         self._objects: list[Any] = []
+        self._extents: list[_Extent] = []
+        self._current = _Extent()
+        self._bytes_left = 0
 
     def decode(self, entries: Any, number: Any) -> Any:
         """Build all objects and return the one with a number."""
         require(isinstance(entries, list) and len(entries) <= MOST_OBJECTS, "it lists no objects")
+        n_bytes = sum(array.nbytes for array in self._arrays) + OBJECT_BYTES * len(entries)
+        self._bytes_left = MOST_SHARED * n_bytes + SPARE_BYTES
         for entry in entries:
             self._objects.append(self._object(entry))
         return self._known(self._objects, number)
@@ -79,14 +105,14 @@ class Decoder:
 
     def _hashable(self, entry: dict[str, Any], depth: int) -> list[Any]:
         items = self._items(entry, depth)
-        require(all(isinstance(item, PLAIN) for item in items), "a set holds what it cannot")
+        require(all(is_key(item) for item in items), "a set holds what it cannot")
         return items
 
     def _dict(self, entry: dict[str, Any], depth: int) -> dict[Any, Any]:
         pairs = self._items(entry, depth)
         require(
             all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
-            and all(isinstance(key, PLAIN) for key, _ in pairs),
+            and all(is_key(key) for key, _ in pairs),
             "a table has no keys",
         )
         return dict(pairs)
@@ -103,7 +129,9 @@ class Decoder:
         return np.frombuffer(content, dtype=dtype)[0] if content else dtype.type()
 
     def _array(self, entry: dict[str, Any], _depth: int) -> Any:
-        return self._known(self._arrays, entry["number"])
+        array = self._known(self._arrays, entry["number"])
+        self._current.n_bytes += array.nbytes
+        return array
 
     def _object_array(self, entry: dict[str, Any], depth: int) -> Any:
         items, shape = self._items(entry, depth), entry["shape"]
@@ -138,12 +166,29 @@ class Decoder:
         return cls[entry["name"]]
 
     def _reference(self, entry: dict[str, Any], _depth: int) -> Any:
-        return self._known(self._objects, entry["number"])
+        made = self._known(self._objects, entry["number"])
+        extent = self._extents[entry["number"]]
+        self._current.n_bytes += extent.n_bytes
+        self._current.depth = max(self._current.depth, extent.depth + 1)
+        return made
 
     def _known(self, things: list[Any], number: Any) -> Any:
         is_one = type(number) is int and 0 <= number < len(things)
         require(is_one, "it refers to what is not there")
         return things[number]
+
+    def _fields(self, entries: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of an object, if looking at them ends in time."""
+        self._current = _Extent()
+        stored = {name: self.value(value) for name, value in entries.items()}
+        self._extents.append(self._current)
+        self._bytes_left -= self._current.n_bytes
+        require(self._bytes_left >= 0, "its objects hold the same again and again")
+        require(self._current.depth <= DEEPEST, "its objects are nested too deeply")
+        n_jobs = stored.get("n_jobs")
+        is_sane = not isinstance(n_jobs, Integral) or abs(int(n_jobs)) <= MOST_JOBS
+        require(is_sane, "it asks for more threads than there are")
+        return stored
 
     def _object(self, entry: Any) -> Any:
         require(
@@ -152,10 +197,7 @@ class Decoder:
             and isinstance(entry.get("fields"), dict),
             "an object is not described",
         )
-        stored = {name: self.value(value) for name, value in entry["fields"].items()}
-        name, n_jobs = entry["kind"], stored.get("n_jobs")
-        is_sane = not isinstance(n_jobs, int) or abs(n_jobs) <= MOST_JOBS
-        require(is_sane, "it asks for more threads than there are")
+        name, stored = entry["kind"], self._fields(entry["fields"])
         if name == FOREIGN:
             require(isinstance(entry.get("class"), str), "an estimator has no name")
             return make_estimator(entry["class"], stored)

@@ -28,7 +28,7 @@ from isofold.storage.hints import matches, type_hints
 from isofold.storage.registry import kind_of
 from isofold.storage.searches import SEARCHES, fields_of_search
 
-__all__ = ["DEEPEST", "FOREIGN", "PLAIN", "Encoder"]
+__all__ = ["DEEPEST", "FOREIGN", "MOST_OBJECTS", "Encoder", "is_key"]
 
 FOREIGN = "scikit-learn"
 """The kind of estimators that are not ours."""
@@ -36,11 +36,15 @@ FOREIGN = "scikit-learn"
 PLAIN = (str, int, float, bool, type(None))
 """What keys of tables and entries of sets may be."""
 
-LONGEST_NUMBER = 10_000
-"""Bits of a whole number: Python reads and writes up to 4,300 digits."""
+LONGEST_NUMBER, LONGEST_KEY = 10_000, 63
+"""Bits of a whole number: Python reads and writes up to 4,300 digits. As keys of a table long ones
+could be chosen such that finding each takes as long as there are others."""
 
 DEEPEST = 40
-"""Levels of lists in lists. Models have five."""
+"""Levels of lists in lists, and of objects in objects. Models have five."""
+
+MOST_OBJECTS = 200_000
+"""Objects of a model. Those with a model for every patch have ten a patch."""
 
 JOBLIB = (
     "joblib.dump keeps the model with all that it holds; load such files only from people you trust"
@@ -112,7 +116,7 @@ class Encoder:
 
         kind = type(value).__name__
         if isinstance(value, dict | set | frozenset):
-            foreign = [key for key in value if type(key) not in PLAIN]
+            foreign = [key for key in value if type(key) not in PLAIN or not is_key(key)]
             if foreign:
                 refuse(f"A key of {where}", foreign[0])
         if isinstance(value, dict):
@@ -183,6 +187,9 @@ class Encoder:
             for name, entry in state.items()
         }
         self._open.remove(id(value))
+        if len(self.objects) >= MOST_OBJECTS:
+            msg = f"The model has more than {MOST_OBJECTS} parts, too many for a file. {JOBLIB}."
+            raise InvalidInputError(msg)
         entry: dict[str, Any] = {"kind": kind, "fields": stored}
         if kind == FOREIGN:
             entry["class"] = name_of_estimator(value)
@@ -208,6 +215,12 @@ class Encoder:
         }
         state = {name: entry for name, entry in vars(value).items() if name not in caches}
         return kind, _without_estimators(value, state, where) if kind == "OutOfSample" else state
+
+
+def is_key(value: Any) -> bool:
+    """Return whether a value may be a key of a table, or an entry of a set."""
+    is_short = not isinstance(value, int) or value.bit_length() <= LONGEST_KEY
+    return isinstance(value, PLAIN) and is_short
 
 
 def _foreign_state(value: Any, where: str, *, is_parameter: bool) -> dict[str, Any]:

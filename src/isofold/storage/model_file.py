@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import InvalidInputError, MemoryLimitError, ModelFileError
+from isofold._errors import InvalidInputError, ModelFileError
 from isofold._targets import read_path
 from isofold.storage.archive import ModelArchive, open_archive, write_archive
 from isofold.storage.flaws import DAMAGED, Flaw, require
@@ -61,10 +61,11 @@ def save(
     Notes
     -----
     The loaded model gives the same bytes: parameters, fitted attributes, `transform`. The same
-    model makes the same file. Three things do not come back: caches; the fitted estimator of
-    another library in an `OutOfSample`, which `transform` does not need; and what a foreign
-    estimator among the parameters had learned. Approximate searches (``search="hnsw"``) are built
-    again, which gives the same neighbors with the same version of faiss.
+    model makes the same file. Arrays get the order of bytes of the machine that loads them. Three
+    things do not come back: caches; the fitted estimator of another library in an `OutOfSample`,
+    which `transform` does not need; and what a foreign estimator among the parameters had learned.
+    Approximate searches (``search="hnsw"``) are built again, which gives the same neighbors with
+    the same version of faiss.
 
     `pickle` and `joblib` keep everything, but loading such files runs code, and another version
     may not read them.
@@ -157,8 +158,8 @@ def load_with_notes(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
             return _read(archive)
     except Flaw as flaw:
         reason = str(flaw)
-    except MemoryLimitError as error:
-        reason = str(error)
+    except MemoryError as error:
+        reason = str(error) or "There is not enough memory for it."
     except ImportError:
         raise
     except OSError as error:
