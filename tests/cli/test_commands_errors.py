@@ -184,19 +184,58 @@ def test_tracebacks_are_shown_on_demand(sheet, tmp_path, monkeypatch):
         assert result.stderr.splitlines()[-1].startswith("isofold: error: ")
 
 
-def test_a_failed_page_leaves_no_partial_page(sheet, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("place", "error", "code"),
+    [
+        ("isofold.reports.make_report", RuntimeError("no page"), 1),
+        ("isofold.plot.find", InvalidInputError("All points coincide."), 2),
+        ("isofold.plot.find", KeyboardInterrupt(), 130),
+    ],
+)
+def test_a_finished_fit_is_not_lost_for_its_page(place, error, code, sheet, tmp_path, monkeypatch):
     def fail(*_, **__):
-        msg = "no page"
-        raise RuntimeError(msg)
+        raise error
 
-    monkeypatch.setattr("isofold.reports.make_report", fail)
-    result = run(
-        "embed", sheet, "-m", "ipa", "-o", tmp_path / "m.csv", "--report", tmp_path / "m.html"
-    )
-    assert_one_line(result, 1)
-    # The map was whole before, and stays.
-    assert {path.name for path in tmp_path.iterdir()} == {"sheet.npy", "m.csv"}
+    monkeypatch.setattr(place, fail)
+    files = ["-o", tmp_path / "m.csv", "--model", tmp_path / "m.iso"]
+    result = run("embed", sheet, "-m", "ipa", *files, "--report", tmp_path / "m.html")
+    assert result.exit_code == code
+    assert "warning: The page was not written" in result.stderr
+    assert str(error) in result.stderr
+    assert "Traceback" not in result.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"sheet.npy", "m.csv", "m.iso"}
     assert len(read_csv(tmp_path / "m.csv")) == 60
+    result = run("embed", sheet, "-m", "ipa", "--report", tmp_path / "m.html")
+    assert_one_line(result, code)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (InvalidInputError("All points coincide."), 0, "note: How true the map is could not be"),
+        (KeyboardInterrupt(), 130, "warning: How true the map is was not measured"),
+    ],
+)
+def test_a_finished_fit_is_not_lost_for_its_figures(
+    error, code, words, sheet, tmp_path, monkeypatch
+):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("isofold.cli._scores.measure", fail)
+    result = run("embed", sheet, "-m", "ipa", "-o", tmp_path / "m.csv")
+    assert result.exit_code == code
+    assert words in result.stderr
+    assert len(read_csv(tmp_path / "m.csv")) == 60
+
+
+def test_a_map_of_three_rows_says_that_it_has_no_page(tmp_path):
+    path = write_csv(tmp_path / "few.csv", ["a", "b"], np.random.RandomState(0).rand(3, 2))
+    result = run("embed", path, "-o", tmp_path / "m.csv", "--report", tmp_path / "m.html")
+    assert result.exit_code == 2
+    assert "at least 4 points are needed" in result.stderr
+    assert len(read_csv(tmp_path / "m.csv")) == 3
+    assert not (tmp_path / "m.html").exists()
 
 
 def test_wrong_values_of_settings_are_told(sheet, tmp_path):

@@ -76,6 +76,23 @@ def test_long_lines_are_wrapped_on_a_screen_only(tmp_path):
     assert piped.stderr.count("\n") < shown.count("\n")
 
 
+def test_tables_fit_narrow_screens(tmp_path, monkeypatch):
+    path, out = write_array(tmp_path / "sheet.npy"), tmp_path / "m.csv"
+    monkeypatch.chdir(tmp_path)
+    for columns in (38, 80):
+        _, shown = run_on_screen(
+            "from isofold.cli import main\nmain()",
+            *("embed", path.name, "-m", "ipa", "-o", out.name, "--force"),
+            env={"COLUMNS": str(columns), "NO_COLOR": "1"},
+        )
+        lines = shown.splitlines()
+        assert max(map(len, lines)) <= columns
+        assert "you can measure them on the map" in " ".join(shown.split())
+        # Words stand beside their figure if there is room.
+        beside = [line for line in lines if line.lstrip().startswith("trustworthiness")]
+        assert ("all neighbors" in beside[0]) == (columns == 80)
+
+
 def test_the_first_ctrl_c_keeps_the_best_map(tmp_path):
     path, out = write_array(tmp_path / "sheet.npy"), tmp_path / "map.csv"
     code, shown = run_on_screen(

@@ -42,8 +42,8 @@ def test_features_are_the_numbers_that_measure(table):
     assert set(prepared.fields) == {"id", "word", "count"}
     assert prepared.rows.tolist() == list(range(N))
     said = " ".join(prepared.notes)
-    assert "Text is no feature, and left out: 'word'." in said
-    assert "Only numbers the rows, and left out: 'id' and 'count'." in said
+    assert "Left out (text or dates): 'word'." in said
+    assert "Left out (it only numbers the rows): 'id' and 'count'." in said
     assert set(prepared.feature_fields()) == {"a", "b", "pixel1", "pixel2"}
     assert prepared.feature_fields(most=3) == {}
 
@@ -110,7 +110,7 @@ def test_rows_with_gaps_are_left_out():
     assert prepared.rows.tolist() == [0, 2, 3, 4]
     said = " ".join(prepared.notes)
     assert "1 row of 5 left out, since values are missing in 'a' (1)." in said
-    assert "Without any value, and left out: 'none'." in said
+    assert "Left out (without any value): 'none'." in said
 
 
 def test_gaps_are_filled_by_the_median():
@@ -144,7 +144,7 @@ def test_scaling_gives_mean_0_and_variance_1():
 
 def test_one_column_that_rules_all_distances_is_named():
     table = table_of(income=RNG.normal(size=N) * 1e5, age=RNG.normal(size=N))
-    assert any("'income' has 100 %" in n and "--scale" in n for n in prepare(table).notes)
+    assert any("'income' has 100%" in n and "--scale" in n for n in prepare(table).notes)
     assert not any("--scale" in note for note in prepare(table, scale="standard").notes)
 
 

@@ -99,7 +99,7 @@ def test_failure_leaves_nothing_and_the_old_file(tmp_path, error):
 
 def test_failing_writer_leaves_nothing(tmp_path, monkeypatch):
     def full_disk(data, target, *args, **kwargs):
-        target.write_bytes(b"half")
+        target.write(b"half")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("pyarrow.csv.write_csv", full_disk)

@@ -8,6 +8,7 @@ import pytest
 
 from isofold import plot
 from isofold._errors import InvalidInputError, MissingDependencyError
+from isofold._shares import percent
 from isofold.plot import canvas, map_figures
 from isofold.plot.palette import CLASSES_DARK, CLASSES_LIGHT, OTHERS, SEQUENTIAL
 
@@ -281,16 +282,25 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
 @pytest.mark.parametrize(
     ("share", "text"),
     [
-        (0.0, "0 %"),
-        (1e-14, "0 %"),
-        (0.00159, "0.16 %"),
-        (0.1, "10 %"),
-        (12.346, "1,235 %"),
+        (0.0, "0%"),
+        (1e-14, "0%"),
+        (1e-5, "0.001%"),
+        (0.00159, "0.2%"),
+        (0.0159, "1.6%"),
+        (0.1, "10%"),
+        (0.99, "99%"),
+        (0.9996, "99.96%"),
+        (0.999999, "99.9999%"),
+        (1.0 - 1e-15, "100%"),
+        (1.0, "100%"),
+        (1.004, "100%"),
+        (12.346, "1,235%"),
         (np.inf, "∞"),
+        (np.nan, "-"),
     ],
 )
-def test_percent_has_two_digits_that_count(share, text):
-    assert canvas.percent(share) == text
+def test_percent_does_not_round_losses_away(share, text):
+    assert percent(share) == text
 
 
 @pytest.mark.parametrize(("longest", "length"), [(1.0, 1.0), (4.99, 2.0), (0.07, 0.05), (1e6, 1e6)])

@@ -10,6 +10,7 @@ from sklearn.manifold import Isomap
 
 from isofold import IPA, MVU, PLML, LocalMDS, OutOfSample, Unfold
 from isofold._errors import DisconnectedGraphWarning, DoubtfulMapWarning
+from isofold._shares import percent
 from isofold.plot import find
 from isofold.plot.certificates import find_proof
 from isofold.plot.words import model_warnings
@@ -71,12 +72,12 @@ class TestWarnings:
 
     def test_poor_lengths_are_told_in_shares(self, roll):
         (warning,) = find(roll, 0.7 * roll).words.warnings
-        assert "wrong by more than 30%; 0% of them are true to 10 %" in warning
+        assert "wrong by more than 30%; 0% of them are true to 10%" in warning
 
     def test_few_bad_lengths_are_told_as_tears(self, roll):
         # Flattened along an axis: most lengths are true, but not where the roll stands upright.
         found = find(roll, roll[:, :2])
-        shares = f"though {found.ratios.within_tenth:.0%} are true to 10 %"
+        shares = f"though {percent(found.ratios.within_tenth)} are true to 10%"
         assert any(shares in warning for warning in found.words.warnings)
 
     def test_pieces_of_the_model_are_told_once(self, roll):

@@ -103,7 +103,7 @@ def test_click_shows_true_neighbors_with_both_distances(flat, case):
         assert int(line[4]) == 1 + np.sum(after < after[other]) - 1
     ratio = after[nearest] / before[nearest]
     key = flat.text(".line-key")
-    assert f"{np.sum(abs(ratio - 1) <= 0.1)} true to 10 %" in key
+    assert f"{np.sum(abs(ratio - 1) <= 0.1)} true to 10%" in key
     assert f"{np.sum(ratio < 0.9)} too short" in key
     # The lines are there: half-way to a neighbor some pixel of the overlay is not transparent.
     place = flat.where(case.Y)

@@ -11,7 +11,7 @@ from isofold.cli._talk import Talk, count
 if TYPE_CHECKING:
     from isofold.cli.files import Prepared, Table
 
-__all__ = ["prepare_table", "read_data", "read_file", "tell_data"]
+__all__ = ["prepare_table", "read_data", "read_file", "tell_data", "tell_unlabeled"]
 
 
 def read_file(path: Path, options: Mapping[str, Any]) -> Table:
@@ -62,6 +62,14 @@ def read_data(path: Path, options: Mapping[str, Any], talk: Talk) -> Prepared:
     prepared = prepare_table(read_file(path, options), options)
     tell_data(path, prepared, talk, label=options.get("label"))
     return prepared
+
+
+def tell_unlabeled(labels: Any, talk: Talk) -> None:
+    """Say how many rows have no label, where each label is taken for a class."""
+    n_empty = sum(isinstance(label, str) and label == "" for label in labels)
+    if n_empty:
+        have, they = ("has", "counts") if n_empty == 1 else ("have", "count")
+        talk.note(f"{count(n_empty, 'row')} {have} no label, and {they} as a class without name.")
 
 
 def tell_data(path: Path, prepared: Prepared, talk: Talk, *, label: str | None = None) -> None:

@@ -26,7 +26,7 @@ from isofold._errors import (
 from isofold.cli._command import SETTINGS, Command
 from isofold.cli._talk import Talk, clean
 
-__all__ = ["CommandLine", "ExitCode", "main"]
+__all__ = ["USER_ERRORS", "CommandLine", "ExitCode", "explain", "main"]
 
 NAME = "isofold"
 COMPLETION = "_ISOFOLD_COMPLETE"
@@ -135,26 +135,42 @@ def run(group: click.Group, args: list[str]) -> int:
         # A pipe that was closed by its reader is noticed here or at the end of Python, too late.
         sys.stdout.flush()
         talk.release()
-    except KeyboardInterrupt:
-        code = _failed(talk, "Interrupted; unfinished files were not kept.", ExitCode.INTERRUPTED)
     except BrokenPipeError:
         # Python writes what is left when it ends: to nowhere, since nobody reads it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = ExitCode.BROKEN_PIPE
-    except click.ClickException as error:
-        code = _failed(talk, _usage(error), ExitCode.BAD_INPUT)
-    except USER_ERRORS as error:
-        code = _failed(talk, _words(error), ExitCode.BAD_INPUT)
-    except Exception as error:
-        code = _failed(talk, _apology(error), ExitCode.OUR_ERROR)
+    except (KeyboardInterrupt, Exception) as error:
+        words, code = explain(error, talk)
+        talk.fail(words)
     return code or ExitCode.DONE
 
 
-def _failed(talk: Talk, words: str, code: int) -> int:
+def explain(error: BaseException, talk: Talk) -> tuple[str, int]:
+    """Return what a user needs to know of an error, and its exit code.
+
+    Parameters
+    ----------
+    error : BaseException
+        An error that is being handled, or Ctrl-C.
+    talk : Talk
+        Who talks to the user; shows the traceback if that was asked for.
+
+    Returns
+    -------
+    words : str
+        A line or more.
+    code : int
+        One of `ExitCode`.
+    """
     if talk.wants_traceback:
         click.echo(traceback.format_exc(), err=True)
-    talk.fail(words)
-    return code
+    if isinstance(error, KeyboardInterrupt):
+        return "Interrupted; unfinished files were not kept.", ExitCode.INTERRUPTED
+    if isinstance(error, click.ClickException):
+        return _usage(error), ExitCode.BAD_INPUT
+    if isinstance(error, USER_ERRORS):
+        return _words(error), ExitCode.BAD_INPUT
+    return _apology(error), ExitCode.OUR_ERROR
 
 
 def _usage(error: click.ClickException) -> str:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isofold._errors import InvalidInputError
-from isofold.cli._main import ExitCode
-from isofold.cli._methods import METHODS, in_options, make_estimator
+from isofold._shares import percent
+from isofold.cli._main import USER_ERRORS, ExitCode, explain
+from isofold.cli._methods import METHODS, errors_in_options, in_options, make_estimator
 from isofold.cli._options import read_settings
-from isofold.cli._talk import Talk, aligned, count, duration, size_of
+from isofold.cli._talk import Talk, count, duration, size_of
 from isofold.cli._watch import Watched, following, watched
 
 if TYPE_CHECKING:
     from isofold.cli.files import Prepared
-    from isofold.plot import Findings
 
 __all__ = ["NOTES", "Outputs", "estimator_of", "make_map", "table_notes"]
 
@@ -105,26 +105,32 @@ def make_map(
     if outputs.map is not None:
         check_map_rows(outputs.map, prepared.rows)
     model = estimator_of(options)
-    with watched(talk) as seen:
+    with watched(talk) as seen, errors_in_options():
         model.fit(prepared.X, prepared.labels if METHODS[options["method"]].needs_label else None)
+    # At once: nothing that happens from here on may cost the user a finished fit.
+    _write(source, prepared, model, options, outputs)
     doubts = _own_words(model, seen)
     _tell_method(model, options["method"], talk)
-    findings = _judge(
-        prepared, model, seen, options, wants_page=outputs.page is not None, talk=talk
-    )
+    written, code = outputs, ExitCode.DONE
+    try:
+        _judge(source, prepared, model, seen, options, outputs=outputs, talk=talk)
+    except (KeyboardInterrupt, Exception) as error:
+        written = replace(outputs, page=None)
+        if written.is_empty:
+            raise
+        code = _tell_unmeasured(error, outputs, talk)
     if doubts or seen.notes:
         talk.say()
     for text in doubts:
         talk.warn(in_options(text))
     for text in seen.notes:
         talk.note(in_options(text))
-    _write(source, prepared, model, findings, options, outputs, talk)
     talk.say()
     talk.head(f"Wrote, after {duration(time.perf_counter() - began)}:")
-    talk.rows(f"  {line}" for line in aligned(outputs.described(), right=(1,)))
+    talk.table(written.described(), right=(1,))
     if seen.is_interrupted:
         return ExitCode.INTERRUPTED
-    return ExitCode.DOUBTFUL if doubts and options.get("strict") else ExitCode.DONE
+    return code or (ExitCode.DOUBTFUL if doubts and options.get("strict") else ExitCode.DONE)
 
 
 def estimator_of(options: Mapping[str, Any]) -> Any:
@@ -189,7 +195,7 @@ def _own_words(model: Any, seen: Watched) -> list[str]:
     if decision.quality.length_error > model.tolerance:
         told = (
             f"This map does not keep distances: those between neighbors are off by more than "
-            f"{model.tolerance:.0%}. Read it as a picture of who is near whom."
+            f"{percent(model.tolerance)}. Read it as a picture of who is near whom."
         )
     else:
         told = "Parts of this map are doubtful, for the reasons above."
@@ -197,23 +203,25 @@ def _own_words(model: Any, seen: Watched) -> list[str]:
 
 
 def _judge(
+    source: Path,
     prepared: Prepared,
     model: Any,
     seen: Watched,
     options: Mapping[str, Any],
     *,
-    wants_page: bool,
+    outputs: Outputs,
     talk: Talk,
-) -> Findings | None:
-    """Say how true the map is; return all that is told of it if a page wants to show it."""
+) -> None:
+    """Say how true the map is, and write the page if one is wanted."""
     from isofold.cli._scores import measure, scores_of, tell_scores
 
     jobs = options["jobs"]
-    if not wants_page:
+    if outputs.page is None:
         with following(talk):
             scores = measure(prepared.X, model.embedding_, seed=options["seed"], jobs=jobs)
         tell_scores(talk, scores)
-        return None
+        return
+    from isofold.cli._pages import write_page
     from isofold.plot import find
 
     with following(talk):
@@ -221,20 +229,35 @@ def _judge(
             prepared.X, model, warnings=seen.messages, random_state=options["seed"], n_jobs=jobs
         )
     tell_scores(talk, scores_of(findings.card))
-    return findings
+    with following(talk):
+        write_page(
+            outputs.page,
+            findings,
+            prepared,
+            shown=model,
+            title=source.name,
+            overwrite=outputs.force,
+        )
+
+
+def _tell_unmeasured(error: BaseException, outputs: Outputs, talk: Talk) -> int:
+    """Say why a map, which is kept, has no figures or no page; return the exit code."""
+    words, code = explain(error, talk)
+    if outputs.page is not None:
+        talk.warn(f"The page was not written, but what is listed below was. {words}")
+        return code
+    if code == ExitCode.BAD_INPUT:
+        # All that was asked for is there.
+        talk.note(f"How true the map is could not be measured. {words}")
+        return ExitCode.DONE
+    talk.warn(f"How true the map is was not measured. {words}")
+    return code
 
 
 def _write(
-    source: Path,
-    prepared: Prepared,
-    model: Any,
-    findings: Findings | None,
-    options: Mapping[str, Any],
-    outputs: Outputs,
-    talk: Talk,
+    source: Path, prepared: Prepared, model: Any, options: Mapping[str, Any], outputs: Outputs
 ) -> None:
-    """Write the files, each of them whole or not at all."""
-    from isofold.cli._pages import write_page
+    """Write map and model, each of them whole or not at all."""
     from isofold.cli.files import write_embedding
     from isofold.storage import save
 
@@ -255,16 +278,6 @@ def _write(
             notes=_notes(source, prepared, model, options),
             overwrite=outputs.force,
         )
-    if outputs.page is not None and findings is not None:
-        with following(talk):
-            write_page(
-                outputs.page,
-                findings,
-                prepared,
-                shown=model,
-                title=source.name,
-                overwrite=outputs.force,
-            )
 
 
 def _notes(
@@ -273,10 +286,15 @@ def _notes(
     """Return what a saved model must remember to read other files as it read this one."""
     from isofold.cli._far import far_limit
 
+    try:
+        limit = far_limit(model, prepared.X, seed=options["seed"])
+    except USER_ERRORS:
+        # Good to know, but no reason to lose the model.
+        limit = None
     return {
         NOTES: {
             "file": source.name,
             "recipe": prepared.recipe.to_json(),
-            "far_limit": far_limit(model, prepared.X, seed=options["seed"]),
+            "far_limit": limit,
         }
     }

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
-__all__ = ["METHODS", "Method", "in_options", "make_estimator"]
+from isofold._errors import InvalidInputError
+
+__all__ = ["METHODS", "Method", "errors_in_options", "in_options", "make_estimator"]
 
 
 @dataclass(frozen=True)
@@ -127,11 +131,23 @@ def in_options(text: str) -> str:
     --------
     >>> in_options("Try other n_neighbors, angles=True or n_components=3.")
     'Try other --n-neighbors, --set angles=true or --n-components 3.'
+    >>> in_options("See bridges_ for these lines.")
+    'See bridges_ of the model in Python for these lines.'
     """
     for name, flag in _OWN_OPTIONS.items():
         text = re.sub(rf"\b{name}=", f"{flag} ", text)
         text = re.sub(rf"\b{name}\b", flag, text)
-    return re.sub(r"\b([a-z_]+)=(True|False)\b", lambda m: f"--set {m[1]}={m[2].lower()}", text)
+    text = re.sub(r"\b([a-z_]+)=(True|False)\b", lambda m: f"--set {m[1]}={m[2].lower()}", text)
+    return re.sub(r"(?<![\w.'])([a-z][a-z_]*_)(?!\w)", r"\1 of the model in Python", text)
+
+
+@contextmanager
+def errors_in_options() -> Iterator[None]:
+    """Let errors that were written for Python name the options of the command line."""
+    try:
+        yield
+    except InvalidInputError as error:
+        raise InvalidInputError(in_options(str(error))) from error
 
 
 def _check_settings(method: str, settings: dict[str, Any], known: set[str]) -> None:

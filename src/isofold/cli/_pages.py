@@ -5,19 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from isofold.cli.files import Prepared
     from isofold.plot import Findings
 
 __all__ = ["write_page"]
-
-
-class _Named(np.ndarray[Any, Any]):
-    """Values with the name of their column, which the page shows."""
-
-    name = "label"
 
 
 def write_page(
@@ -47,20 +39,17 @@ def write_page(
         Whether a page that is there may be replaced.
     """
     from isofold.reports import make_report
+    from isofold.reports.builder import pieces_of
 
-    labels = None
-    if prepared.labels is not None:
-        labels = prepared.labels.view(_Named)
-        labels.name = prepared.recipe.label or _Named.name
-    models = (shown, getattr(shown, "estimator_", None))
-    pieces = next((p for m in models if (p := getattr(m, "piece_", None)) is not None), None)
     page = make_report(
         findings,
-        labels=labels,
+        labels=prepared.labels,
+        label_name=prepared.recipe.label,
         fields={**prepared.feature_fields(), **prepared.fields},
         images=prepared.images,
         title=title,
-        pieces=pieces if pieces is not None and len(pieces) == len(prepared.X) else None,
+        pieces=pieces_of(shown),
         n_features=prepared.X.shape[1],
+        row_numbers=prepared.rows if len(prepared.rows) < prepared.n_rows else None,
     )
     page.save(path, overwrite=overwrite)

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from isofold._errors import InvalidInputError
+from isofold._shares import percent
 from isofold._typing import FloatArray
-from isofold.cli._talk import Talk, aligned
+from isofold.cli._talk import Talk
 from isofold.neighbors.duplicates import find_distinct
 from isofold.quality import Scorecard, continuity, trustworthiness
 from isofold.quality.distances import compare
 from isofold.quality.neighborhoods import neighborhoods_of
 
-__all__ = ["Scores", "best_scale_error", "measure", "percent", "scores_of", "tell_scores"]
+__all__ = ["Scores", "best_scale_error", "measure", "scores_of", "tell_scores"]
 
 NEIGHBORS = 12
 """Size of a neighborhood."""
@@ -160,14 +161,7 @@ def tell_scores(talk: Talk, scores: Scores) -> None:
         ("continuity", f"{scores.continuity:.3f}", _verdict(_CONTINUITY, scores.continuity)),
     ]  # fmt: skip
     talk.head("How true is the map?")
-    talk.rows(f"  {line}" for line in aligned(rows, right=(1,)))
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, with a decimal where that matters."""
-    if not np.isfinite(share):
-        return "-"
-    return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
+    talk.table(rows, right=(1,))
 
 
 def _verdict(limits: tuple[tuple[float, str], ...], value: float) -> str:

@@ -21,6 +21,9 @@ __all__ = ["Talk", "aligned", "clean", "count", "current_talk", "duration", "siz
 MOST_COLUMNS = 100
 """Width beyond which lines are hard to read."""
 
+LEAST_ROOM = 20
+"""Columns of the narrowest text."""
+
 LONGEST = 1200
 """Characters of a message that are shown: names and labels may be of any length."""
 
@@ -60,11 +63,37 @@ class Talk:
         if not self.is_quiet:
             self._tell("", text, bold=True)
 
-    def rows(self, lines: Iterable[str]) -> None:
-        """Say the lines of a table, which are not to be wrapped."""
-        for line in lines:
-            if not self.is_quiet:
-                self._put(clean(line))
+    def line(self, text: str) -> None:
+        """Say a line that is not to be wrapped, such as a command to copy."""
+        if not self.is_quiet:
+            self._put(clean(text))
+
+    def table(self, rows: Sequence[Sequence[str]], *, right: Iterable[int] = ()) -> None:
+        """Say a table whose last column is words, which are wrapped on a narrow screen.
+
+        Parameters
+        ----------
+        rows : sequence of sequences of str
+            The cells.
+        right : iterable of int, default=()
+            Columns of numbers, as in `aligned`.
+        """
+        width = self._width() if self.is_screen else LONGEST
+        starts = aligned([row[:-1] for row in rows], right=right)
+        edge = max(map(len, starts)) + 2
+        # Beside the other columns, or below them where only slips of words would fit.
+        is_beside = width - edge - 2 >= LEAST_ROOM
+        later = " " * (edge if is_beside else 2)
+        for start, row in zip(starts, rows, strict=True):
+            room = max(LEAST_ROOM, width - len(later) - 2)
+            words = textwrap.wrap(clean(row[-1]), room, break_on_hyphens=False)
+            lines = [later + part for part in words]
+            if is_beside:
+                lines[:1] = [start.ljust(edge) + "".join(words[:1])]
+            else:
+                lines.insert(0, start)
+            for line in lines:
+                self.line(f"  {line}")
 
     def note(self, text: str) -> None:
         """Say something that the user may not expect."""
@@ -90,11 +119,10 @@ class Talk:
     def _tell(self, start: str, text: str, *, color: str | None = None, bold: bool = False) -> None:
         text = clean(text)
         if self.is_screen:
-            width = min(MOST_COLUMNS, shutil.get_terminal_size().columns)
             later = " " * len(start)
             text = textwrap.fill(
                 text,
-                max(20, width),
+                self._width(),
                 initial_indent=start,
                 subsequent_indent=later,
                 break_on_hyphens=False,
@@ -103,6 +131,9 @@ class Talk:
             start = click.style(start, fg=color, bold=True) if color else start
             text = click.style(text, bold=True) if bold else text
         self._put(f"{start}{text}")
+
+    def _width(self) -> int:
+        return max(LEAST_ROOM, min(MOST_COLUMNS, shutil.get_terminal_size().columns))
 
     def _put(self, line: str) -> None:
         if self.is_screen:

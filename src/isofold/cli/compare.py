@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from isofold.cli.files import Prepared
 
 USUAL = ("auto", "pca", "isomap", "tsne", "umap")
+STOPPED = "interrupted"
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,11 @@ def compare_command(file: Path, **options: Any) -> int:
             target.write_text(text, encoding="utf-8")
         talk.say(f"Wrote {options['output']} ({size_of(options['output'])}).")
     if is_interrupted:
-        talk.warn("A fit was interrupted; its figures are those of the best map until then.")
+        talk.warn(
+            f"{results[-1].method} was interrupted; methods after it were not run."
+            if results[-1].trouble == STOPPED
+            else "A fit was interrupted; its figures are those of the best map until then."
+        )
         return ExitCode.INTERRUPTED
     return ExitCode.DONE
 
@@ -137,7 +143,7 @@ def run_all(
     from isofold._progress import stage
     from isofold.cli._watch import watched
 
-    results = []
+    results: list[Result] = []
     with watched(talk) as seen, stage("compare", total=len(methods)) as steps:
         for name in methods:
             if name in PEERS and not PEERS[name].is_installed:
@@ -146,8 +152,14 @@ def run_all(
             elif name in METHODS and METHODS[name].needs_label and prepared.labels is None:
                 result = Result(name, None, trouble="needs --label COLUMN")
             else:
-                with stage(f"map by {name}"):
-                    result = _run(name, prepared, options)
+                try:
+                    with stage(f"map by {name}"):
+                        result = _run(name, prepared, options)
+                except KeyboardInterrupt:
+                    # What the methods before it have found is not to be lost.
+                    if not any(result.scores for result in results):
+                        raise
+                    return [*results, Result(name, None, trouble=STOPPED)], True
             results.append(result)
             steps.advance()
     return results, seen.is_interrupted
@@ -193,7 +205,7 @@ def _runner(name: str, labels: Any, options: dict[str, Any]) -> Callable[[FloatA
 
 def table_lines(results: list[Result]) -> list[str]:
     """Return the lines of the table, then one for every method without a map."""
-    from isofold.cli._scores import percent
+    from isofold._shares import percent
 
     made = [(result, result.scores) for result in results if result.scores is not None]
     head = ("method", "off by", "rescaled", "trustworthiness", "continuity", "seconds")
@@ -202,8 +214,10 @@ def table_lines(results: list[Result]) -> list[str]:
             result.method,
             percent(scores.length_error),
             percent(scores.scaled_length_error),
-            f"{scores.trustworthiness:.3f}",
-            f"{scores.continuity:.3f}",
+            *(
+                "-" if math.isnan(figure) else f"{figure:.3f}"
+                for figure in (scores.trustworthiness, scores.continuity)
+            ),
             f"{result.seconds:.1f}",
         )
         for result, scores in made

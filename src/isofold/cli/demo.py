@@ -55,6 +55,8 @@ def demo_command(folder: Path, *, force: bool) -> int:
     }
     prepared = read_data(roll, options, talk)
     code = make_map(roll, prepared, options, outputs=outputs, talk=talk)
+    if not page.exists():  # interrupted, and said already
+        return code
     talk.say()
     talk.head("What to look at")
     talk.say(f"Open {page} in a browser: the sheet lies flat, with its hole.", indent="  ")
@@ -66,5 +68,5 @@ def demo_command(folder: Path, *, force: bool) -> int:
         f"isofold compare {roll} --columns x,y,z",
         "isofold embed YOUR-FILE.csv -o map.csv --report page.html",
     ):
-        talk.rows([f"  {line}"])
+        talk.line(f"  {line}")
     return code

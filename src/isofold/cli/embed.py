@@ -69,7 +69,7 @@ def embed_command(file: Path, **options: Any) -> int:
     dimensions or more, says how true the map is, and writes the map, a page to look at it, the
     model, or all of them. Text columns are left out; no file is overwritten without --force.
     """
-    from isofold.cli._inputs import read_data
+    from isofold.cli._inputs import read_data, tell_unlabeled
     from isofold.cli._mapping import Outputs, estimator_of, make_map
 
     talk = current_talk()
@@ -84,4 +84,6 @@ def embed_command(file: Path, **options: Any) -> int:
     # Before the file is read: wrong parameters are told at once.
     estimator_of(options)
     prepared = read_data(file, options, talk)
+    if METHODS[options["method"]].needs_label:
+        tell_unlabeled(prepared.labels, talk)
     return make_map(file, prepared, options, outputs=outputs, talk=talk)

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 @file_argument("file")
 @file_argument("embedding")
 @option(
-    "-k", "--n-neighbors", section="Measures", type=click.IntRange(min=1), default=12,
-    show_default=True, metavar="K", help="Neighbors of each row that should stay near.",
+    "-k", "--n-neighbors", section="Measures", type=click.IntRange(min=1),
+    metavar="K", help="Neighbors of each row that should stay near. Default: 12, or fewer in a "
+    "small file.",
 )  # fmt: skip
 @option("--json", "as_json", section="Measures", is_flag=True, help="Write JSON.")
 @option("--csv", "as_csv", section="Measures", is_flag=True, help="Write comma-separated values.")
@@ -36,11 +37,14 @@ def evaluate_command(file: Path, embedding: Path, **options: Any) -> None:
     """Measure how true a map is, whoever made it.
 
     FILE holds the data, EMBEDDING the map: a file of isofold, or any table of coordinates with one
-    row for every row of the data. The measures go to standard output. Use the same --columns and
-    --scale as for the map.
+    row for every row of the data. The measures go to standard output. Use the same --columns,
+    --missing and --scale as for the map.
     """
-    from isofold.cli._inputs import prepare_table, read_file
+    from isofold.cli._hints import scale_hint
+    from isofold.cli._inputs import prepare_table, read_file, tell_unlabeled
     from isofold.cli._maps import read_map
+    from isofold.cli._methods import errors_in_options, in_options
+    from isofold.cli._scores import NEIGHBORS
     from isofold.cli._watch import watched
     from isofold.quality import scorecard
 
@@ -48,23 +52,30 @@ def evaluate_command(file: Path, embedding: Path, **options: Any) -> None:
         msg = "Choose one of --json and --csv."
         raise click.UsageError(msg, click.get_current_context())
     talk = current_talk()
-    prepared = prepare_table(read_file(file, options), options)
+    table = read_file(file, options)
+    prepared = prepare_table(table, options)
     Y, which = read_map(embedding, prepared, options)
     X, labels = prepared.X[which], prepared.labels
     for text in prepared.notes:
         talk.note(text)
     talk.say(f"Compared {count(len(X), 'row')}: {X.shape[1]:,} columns of numbers in {file.name} "
               f"with {Y.shape[1]:,} in {embedding.name}.")  # fmt: skip
-    with watched(talk) as seen:
+    if labels is not None:
+        tell_unlabeled(labels[which], talk)
+    k = options["n_neighbors"] or max(1, min(NEIGHBORS, (len(X) - 1) // 2))
+    with watched(talk) as seen, errors_in_options():
         card = scorecard(
             X, Y,
             labels=None if labels is None else labels[which],
-            n_neighbors=options["n_neighbors"],
+            n_neighbors=k,
             random_state=options["seed"],
             n_jobs=options["jobs"],
         )  # fmt: skip
     for text in seen.messages:
-        talk.note(text)
+        talk.note(in_options(text))
+    question = scale_hint(table, prepared, options, Y=Y, which=which)
+    if question is not None:
+        talk.warn(question)
     _put(card, options)
 
 

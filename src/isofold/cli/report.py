@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from isofold.cli._command import command, option
 from isofold.cli._options import (
@@ -16,7 +17,7 @@ from isofold.cli._options import (
     output_option,
     work_options,
 )
-from isofold.cli._talk import count, current_talk, size_of
+from isofold.cli._talk import Talk, count, current_talk, size_of
 
 if TYPE_CHECKING:
     from isofold.cli.files import Prepared
@@ -44,9 +45,11 @@ def report_command(file: Path, embedding: Path | None, **options: Any) -> None:
 
     FILE holds the data; the map is a table of coordinates (EMBEDDING) that any tool made, or a
     saved model (--model), which knows its columns. The page is one file that works offline: colors
-    by label, column or error, neighbors of every point, and how true distances are.
+    by label, column or error, neighbors of every point, and how true distances are. Of a map that
+    was made with --columns, --missing or --scale, pass the same here.
     """
     from isofold.cli._mapping import Outputs
+    from isofold.cli._methods import in_options
     from isofold.cli._pages import write_page
     from isofold.cli._scores import scores_of, tell_scores
     from isofold.cli._watch import watched
@@ -55,13 +58,15 @@ def report_command(file: Path, embedding: Path | None, **options: Any) -> None:
     if (embedding is None) == (options["model"] is None):
         msg = "Pass either a map or --model MODEL."
         raise click.UsageError(msg, click.get_current_context())
+    if embedding is None:
+        _refuse_preparation()
     talk, page = current_talk(), options["output"]
     other = embedding or options["model"]
     Outputs(None, None, page, options["force"]).check(file, other)
     if embedding is None:
         prepared, shown = _from_model(file, options)
     else:
-        prepared, shown = _from_map(file, embedding, options)
+        prepared, shown = _from_map(file, embedding, options, talk)
     talk.say(f"Read {count(len(prepared.X), 'row')} of {file.name} and {other.name}.")
     for text in prepared.notes:
         talk.note(text)
@@ -70,19 +75,35 @@ def report_command(file: Path, embedding: Path | None, **options: Any) -> None:
         title = options["title"] or file.name
         write_page(page, findings, prepared, shown=shown, title=title, overwrite=options["force"])
     for text in seen.messages:
-        talk.note(text)
+        talk.note(in_options(text))
     talk.say()
     tell_scores(talk, scores_of(findings.card))
     talk.say()
     talk.say(f"Wrote {page} ({size_of(page)}). Open it in a browser.")
 
 
-def _from_map(file: Path, embedding: Path, options: dict[str, Any]) -> tuple[Prepared, Any]:
+def _refuse_preparation() -> None:
+    """Refuse options that would do nothing, since a saved model knows its columns."""
+    context = click.get_current_context()
+    for name in ("columns", "exclude", "missing", "scale"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            msg = f"--model knows its columns and how they were prepared: leave out --{name}."
+            raise click.UsageError(msg, context)
+
+
+def _from_map(
+    file: Path, embedding: Path, options: dict[str, Any], talk: Talk
+) -> tuple[Prepared, Any]:
+    from isofold.cli._hints import scale_hint
     from isofold.cli._inputs import prepare_table, read_file
     from isofold.cli._maps import read_map
 
-    prepared = prepare_table(read_file(file, options), options)
+    table = read_file(file, options)
+    prepared = prepare_table(table, options)
     Y, which = read_map(embedding, prepared, options)
+    question = scale_hint(table, prepared, options, Y=Y, which=which)
+    if question is not None:
+        talk.warn(question)
     return _rows_of(prepared, which), Y
 
 

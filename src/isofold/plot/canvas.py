@@ -21,7 +21,6 @@ __all__ = [
     "load",
     "new_axes",
     "note",
-    "percent",
     "plain",
     "round_length",
 ]
@@ -112,28 +111,6 @@ def plain(text: Any) -> str:
     # Dollars would start a formula, and names that start with an underscore are left out.
     line = line.replace("$", r"\$")
     return f" {line}" if line.startswith("_") else line
-
-
-def percent(share: float) -> str:
-    """Return a share in percent with two digits that count.
-
-    Parameters
-    ----------
-    share : float
-        The share.
-
-    Returns
-    -------
-    str
-        For example "0.35 %"; what is next to nothing is "0 %".
-    """
-    if not np.isfinite(share):
-        return "∞"
-    value = 100.0 * share
-    if value < 5e-4:
-        return "0 %"
-    digits = max(0, 1 - int(np.floor(np.log10(value))))
-    return f"{value:,.{digits}f} %"
 
 
 def round_length(longest: float) -> float:

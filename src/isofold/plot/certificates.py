@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from isofold._shares import percent
 from isofold.plot.models import fitted_inside
 from isofold.sdp import SDPSolution, Status
 
@@ -122,7 +123,7 @@ def _bound(solution: SDPSolution) -> str:
         if difference <= certificate.rounding_floor:
             return "as far as rounded numbers can tell"
     gap = solution.gap
-    share = f"{gap:.1e} of the value reached" if gap < LARGE_GAP else f"{gap:.0%}"
+    share = f"{gap:.1e} of the value reached" if gap < LARGE_GAP else percent(gap)
     return f"by more than {share}"
 
 
@@ -132,6 +133,6 @@ def _cut_off(model: Any) -> str:
     if lost is None or not lost > SHOWN:
         return ""
     return (
-        f" The solution has more dimensions than the map: {lost:.0%} of its variance is not shown, "
-        f"and nothing is proved about the map itself."
+        f" The solution has more dimensions than the map: {percent(lost)} of its variance is "
+        f"not shown, and nothing is proved about the map itself."
     )

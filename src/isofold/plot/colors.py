@@ -90,7 +90,10 @@ def read_color(color: Any, n_points: int) -> Classes | Numbers:
         if numbers is not None:
             return Numbers(numbers, title)
     if column.dtype.kind not in "OUSbiu":
-        msg = f"color holds {column.dtype} values, which are neither names nor numbers."
+        msg = (
+            f"color holds {column.dtype} values, which are neither names nor numbers. Pass one of "
+            f"these, such as years instead of dates."
+        )
         raise InvalidInputError(msg)
     return _classes(column, title)
 

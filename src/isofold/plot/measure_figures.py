@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from isofold._shares import percent
 from isofold._typing import IntArray
 from isofold.plot import canvas
 from isofold.plot.palette import ACCENT, BAD, OTHERS
@@ -164,9 +165,9 @@ def length_ratios(source: Any, X: Any = None, *, ax: Any = None) -> Any:
     ax.set_ylim(0.0, 1.3 * float(ratios.counts.max()) / max(1, ratios.counts.sum()))
     ax.set(xlabel="length on the map / length in the data", ylabel="share of neighbor pairs")
     beyond = ratios.counts[-1] / max(1, ratios.counts.sum())
-    words = [f"median {ratios.median:.3g}", f"true to 10 %: {canvas.percent(ratios.within_tenth)}"]
+    words = [f"median {ratios.median:.3g}", f"true to 10%: {percent(ratios.within_tenth)}"]
     if beyond > 0.0:
-        words.append(f"last bar: {canvas.percent(beyond)} are longer")
+        words.append(f"last bar: {percent(beyond)} are longer")
     canvas.note(ax, "\n".join(words), where="upper right")
     return ax
 
@@ -206,7 +207,7 @@ def spectrum(source: Any, X: Any = None, *, ax: Any = None) -> Any:
     ax.xaxis.set_major_locator(canvas.load("matplotlib.ticker").MaxNLocator(integer=True))
     ax.set_xlim(0.4, max(len(shares), 5) + 0.6)
     ax.set(xlabel="axis", ylabel="share of the variance")
-    held = canvas.percent(min(1.0, float(found.shares[: found.n_components].sum())))
+    held = percent(min(1.0, float(found.shares[: found.n_components].sum())))
     axes = "axis holds" if found.n_components == 1 else f"{found.n_components} axes hold"
     canvas.note(ax, f"{found.source}:\nthe first {axes} {held}", where="upper right")
     return ax

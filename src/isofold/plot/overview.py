@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 from typing import Any
 
+from isofold._shares import percent
 from isofold.plot import canvas
 from isofold.plot.findings import Findings
 from isofold.plot.map_figures import distortion, embedding
@@ -85,8 +86,8 @@ def _write(ax: Any, findings: Findings, width: int) -> None:
         f"trustworthiness {float(card['trustworthiness']):.3f}",
         f"continuity {float(card['continuity']):.3f}",
         f"neighbors kept at all scales {float(card['rnx_area']):.3f}",
-        f"median error of lengths {canvas.percent(card['length_error_median'])},",
-        f"95 % of them below {canvas.percent(card['length_error_p95'])}",
+        f"median error of lengths {percent(card['length_error_median'])},",
+        f"95% of them below {percent(card['length_error_p95'])}",
     ]
     if words.is_certified is not None:
         lines += ["", "proved to be optimal" if words.is_certified else "not proved to be optimal"]

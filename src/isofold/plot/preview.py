@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from isofold._shares import percent
 from isofold._typing import FloatArray, IntArray
-from isofold.plot.canvas import percent, round_length
+from isofold.plot.canvas import round_length
 from isofold.plot.certificates import find_proof
 from isofold.plot.models import embedding_of
 from isofold.plot.palette import CLASSES_LIGHT, sequential_color

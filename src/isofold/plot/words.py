@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator
 
+from isofold._shares import percent
 from isofold._typing import IntArray
 from isofold.plot.certificates import find_proof
 from isofold.plot.findings import LengthRatios, MapWords
@@ -114,7 +115,7 @@ def model_warnings(model: Any) -> tuple[str, ...]:
     if distortion is not None and np.median(distortion) > POOR_LENGTHS:
         told.append(
             f"Around half of the samples distances to neighbors are wrong by more than "
-            f"{float(np.median(distortion)):.0%} on average."
+            f"{percent(float(np.median(distortion)))} on average."
         )
     return _joined(told)
 
@@ -182,21 +183,21 @@ def _measured_warnings(model: Any, card: Scorecard, ratios: LengthRatios) -> Ite
     elif card["length_error_median"] > POOR_LENGTHS:
         yield (
             f"Half of the distances between neighbors are wrong by more than "
-            f"{float(card['length_error_median']):.0%}; {ratios.within_tenth:.0%} of them are true "
-            f"to 10 %."
+            f"{percent(card['length_error_median'])}; {percent(ratios.within_tenth)} of them are "
+            f"true to 10%."
         )
     elif card["length_error_p95"] > POOR_TAIL:
         yield (
             f"One in twenty distances between neighbors is wrong by more than "
-            f"{float(card['length_error_p95']):.0%}, though {ratios.within_tenth:.0%} are true to "
-            f"10 %: the map is torn or squeezed in places. Color it by distortion to see where."
+            f"{percent(card['length_error_p95'])}, though {percent(ratios.within_tenth)} are true "
+            f"to 10%: the map is torn or squeezed in places. Color it by distortion to see where."
         )
     lost = float(card["neighbor_error"])
     if lost > POOR_NEIGHBORS:
         whose = "nearest neighbor" if k == 1 else f"{k} nearest neighbors"
         yield (
-            f"{lost:.0%} of the {whose} of a point are not among its {k} nearest on the map: do "
-            f"not read neighborhoods off it."
+            f"{percent(lost)} of the {whose} of a point are not among its {k} nearest on the map: "
+            f"do not read neighborhoods off it."
         )
 
 

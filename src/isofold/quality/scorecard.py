@@ -332,7 +332,7 @@ def _rank_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
 def _length_entries(isometry: LocalIsometry, near: Neighborhoods) -> Iterator[Entry]:
     yield Entry("length_ratio", isometry.ratio, "1", "median embedded/original neighbor length")
     yield Entry("length_error_median", isometry.median, "0", "median |ratio - 1|")
-    yield Entry("length_error_p95", isometry.p95, "0", "95 % of neighbor lengths are better")
+    yield Entry("length_error_p95", isometry.p95, "0", "95% of neighbor lengths are better")
     yield Entry("length_error_worst", isometry.worst, "0", "worst neighbor length")
     preserved = preservation_of(near)
     yield Entry("preservation_error", preserved, "0", "squared-length error of neighbors")

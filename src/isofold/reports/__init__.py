@@ -1,5 +1,5 @@
 """The report page: one HTML file that shows a map, says what was lost, and can be explored."""
 
-from isofold.reports.report import Report, make_report, report
+from isofold.reports.builder import Report, make_report, report
 
 __all__ = ["Report", "make_report", "report"]

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isofold._shares import percent
 from isofold._typing import FloatArray, IntArray
 from isofold.plot.findings import Findings, LengthRatios, ShepardDensity, SpectrumFinding
 from isofold.plot.measure_figures import thinned
 from isofold.quality import CoRankingCurve
 from isofold.reports.patchwork import patch_svg, patch_words
 from isofold.reports.svg import Axis, Chart
-from isofold.reports.text import markup, percent, significant
+from isofold.reports.text import markup, significant
 
 __all__ = ["charts"]
 
@@ -81,7 +82,7 @@ def _all(findings: Findings) -> Iterator[Told]:
 def _ratios(ratios: LengthRatios) -> Told:
     title = "Lengths between neighbors"
     says = (
-        f"{percent(ratios.within_tenth)} of the distances between neighbors are true to 10 %; the "
+        f"{percent(ratios.within_tenth)} of the distances between neighbors are true to 10%; the "
         f"median ratio is {significant(ratios.median)}."
     )
     reading = (
@@ -115,12 +116,12 @@ def _distortion(distortion: FloatArray) -> Told:
     median = float(np.median(values)) if len(values) else 0.0
     worst = float(np.quantile(values, 0.95)) if len(values) else 0.0
     says = (
-        f"Half of the points have a distortion below {significant(median)}, 95 % of them below "
+        f"Half of the points have a distortion below {significant(median)}, 95% of them below "
         f"{significant(worst)}."
     )
     reading = (
         "Mean relative error of the distances of a point to its neighbors: 0 is perfect, 0.05 is "
-        "wrong by 5 % on average. Color the map by distortion to see where."
+        "wrong by 5% on average. Color the map by distortion to see where."
     )
     top = float(np.quantile(values, WORST_SHARE)) if len(values) else 0.0
     top = top or float(values.max(initial=0.0)) or 1.0
@@ -149,7 +150,7 @@ def _curve(curve: CoRankingCurve, n_neighbors: int) -> Told:
     )
     reading = (
         "For every size of neighborhood: which share of the neighbors in the data are neighbors on "
-        "the map, and how much of that is more than chance. 100 % is perfect; left is near, right "
+        "the map, and how much of that is more than chance. 100% is perfect; left is near, right "
         "is far."
     )
     at = thinned(len(curve.sizes))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from isofold._shares import percent
 from isofold._typing import FloatArray, IntArray
 from isofold.plot.findings import PatchGraph
 from isofold.reports.svg import HEIGHT, WIDTH
-from isofold.reports.text import markup, significant
+from isofold.reports.text import markup
 
 __all__ = ["patch_svg", "patch_words"]
 
@@ -30,8 +31,8 @@ def patch_words(patches: PatchGraph) -> tuple[str, str]:
     errors = patches.link_error[np.isfinite(patches.link_error)]
     if len(errors):
         says += (
-            f" In the median overlap patches differ by {100 * float(np.median(errors)):.2g} % of "
-            f"its extent, in the worst by {100 * float(errors.max()):.2g} %."
+            f" In the median overlap patches differ by {percent(float(np.median(errors)))} of its "
+            f" extent, in the worst by {percent(float(errors.max()))}."
         )
     reading = (
         "Discs are patches of points, the larger the more points; lines join patches that share "
@@ -109,9 +110,9 @@ def _radii(sizes: IntArray) -> FloatArray:
 
 def _key() -> str:
     words = (
-        f"below {100 * FAIR:.0f} %",
-        f"{100 * FAIR:.0f} to {100 * POOR:.0f} %",
-        f"above {significant(100 * POOR)} %",
+        f"below {percent(FAIR)}",
+        f"{percent(FAIR)} to {percent(POOR)}",
+        f"above {percent(POOR)}",
     )
     y = HEIGHT - 10
     parts = [f'<text class="name" x="8" y="{y}">error</text>']

@@ -10,10 +10,11 @@ import re
 import numpy as np
 
 import isofold
+from isofold._shares import percent
 from isofold._typing import FloatArray
 from isofold.plot.findings import Findings, MapWords
 from isofold.quality.score import CONFIDENCE
-from isofold.reports.text import markup, percent, significant
+from isofold.reports.text import markup, significant
 
 __all__ = [
     "again",

@@ -94,7 +94,7 @@ class Axis:
 
     def _text(self, value: float) -> str:
         if self.is_percent:
-            return f"{100 * value:.3g} %"
+            return f"{100 * value:.3g}%"
         if self.is_log and value >= 1e6:
             return f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
         if 1e3 <= abs(value) < 1e6:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from html import escape
 from typing import Any
 
-__all__ = ["cut", "json_for_script", "markup", "percent", "plain", "significant"]
+__all__ = ["cut", "json_for_script", "markup", "plain", "significant"]
 
 SHOWN_LENGTH = 200
 """Characters of a text that are shown on the page; exports keep all."""
@@ -56,23 +55,3 @@ def significant(value: float, digits: int = 3) -> str:
     if 1e3 <= abs(value) < 1e9:
         return f"{value:,.0f}"
     return f"{value:.{digits}g}"
-
-
-def percent(share: float) -> str:
-    """Return a share in words that do not round a loss away.
-
-    Examples
-    --------
-    >>> from isofold.reports.text import percent
-    >>> [percent(s) for s in (0.0, 0.0004, 0.031, 0.9996, 1.0)]
-    ['0 %', '0.04 %', '3.1 %', '99.96 %', '100 %']
-    """
-    value = 100.0 * share
-    if value in (0.0, 100.0):
-        return f"{value:.0f} %"
-    if value < 1.0 or value > 99.0:
-        # As many digits as tell it from the end.
-        gap = min(value, 100.0 - value)
-        digits = min(6, max(1, -math.floor(math.log10(max(gap, 1e-6)))))
-        return f"{value:.{digits}f} %"
-    return f"{value:.1f} %" if value < 10.0 else f"{value:.0f} %"

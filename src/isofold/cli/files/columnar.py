@@ -26,7 +26,11 @@ def read_parquet(source: Source) -> Table:
     from pyarrow import parquet
 
     try:
-        with parquet.ParquetFile(source.path, page_checksum_verification=True) as file:
+        # Arrow takes no names with bytes that are no text, but files.
+        with (
+            source.path.open("rb") as stream,
+            parquet.ParquetFile(stream, page_checksum_verification=True) as file,
+        ):
             rows, width = file.metadata.num_rows, file.metadata.num_columns
             _refuse_impossible(rows, width, source)
             data = file.read()

@@ -80,10 +80,10 @@ def find_useful(
     left_out = {*empty, *counting}
     notes = []
     if empty:
-        notes.append(f"Without any value, and left out: {listed(names[p] for p in empty)}.")
+        notes.append(f"Left out (without any value): {listed(names[p] for p in empty)}.")
     if counting:
         notes.append(
-            f"Only numbers the rows, and left out: {listed(names[p] for p in counting)}. "
+            f"Left out (it only numbers the rows): {listed(names[p] for p in counting)}. "
             f"Ask for it with --columns if it is a feature."
         )
     if table.block is not None and _is_rounded(table.block.dtype, facts):

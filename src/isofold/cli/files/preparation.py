@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isofold._errors import InvalidInputError
+from isofold._shares import percent
 from isofold._typing import FloatArray, IntArray
 from isofold.cli._talk import count
 from isofold.cli.files.columnwise import Facts, facts_at, gather_facts, scaled
@@ -241,7 +242,7 @@ def _about(names: tuple[str, ...], facts: Facts, scale: str) -> list[str]:
     share = float(facts.variance[largest]) / total if total > 0 else 0.0
     if scale == "none" and len(names) > 1 and share > DOMINANT:
         notes.append(
-            f"Column {quoted(names[largest])} has {100 * share:.4g} % of the variance: distances "
+            f"Column {quoted(names[largest])} has {percent(share)} of the variance: distances "
             f"are almost only its own. If the columns have different units, try --scale standard."
         )
     return notes

@@ -63,7 +63,7 @@ def select(
     texts = [p for p in wanted if _is_text(table, p)]
     _refuse_asked_text(table, [p for p in texts if p in asked])
     features = tuple(p for p in wanted if not _is_text(table, p))
-    notes = (f"Text is no feature, and left out: {listed(names[p] for p in texts)}.",)
+    notes = (f"Left out (text or dates): {listed(names[p] for p in texts)}.",)
     if not features:
         words = "no column of numbers is left to make a map of."
         # What was seen while reading often tells why: separators in numbers, nested columns.

@@ -137,11 +137,13 @@ def _write(target: Path, place: Path, columns: Mapping[str, npt.NDArray[Any]]) -
 
     data = pa.table({name: _arrow(values) for name, values in columns.items()})
     try:
-        if place.suffix.lower() == ".parquet":
-            parquet.write_table(data, target)
-        else:
-            delimiter = "\t" if place.suffix.lower() == ".tsv" else ","
-            csv.write_csv(data, target, csv.WriteOptions(delimiter=delimiter))
+        # Arrow takes no names with bytes that are no text, but files.
+        with target.open("wb") as file:
+            if place.suffix.lower() == ".parquet":
+                parquet.write_table(data, file)
+            else:
+                delimiter = "\t" if place.suffix.lower() == ".tsv" else ","
+                csv.write_csv(data, file, csv.WriteOptions(delimiter=delimiter))
     except (pa.ArrowException, OSError) as error:
         raise _failure(place, error) from None
 

@@ -11,7 +11,7 @@ const rgbOf = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)
 function colorOptions(data) {
   const own = data.columns.map((column) => ({ title: cut(column.name, 60), column }));
   const distortion = { name: "distortion", kind: "number", values: data.distortion, isKept: null };
-  const rows = new Float64Array(data.n).map((_, row) => row);
+  const rows = new Float64Array(data.n).map((_, row) => numberOf(data, row));
   const row = { name: "row number", kind: "number", values: rows, isKept: null };
   return [
     ...own,
@@ -69,7 +69,8 @@ function numberScheme(column, startsAtZero) {
   return { kind: "number", name: column.name, shades, range, word, gaps };
 }
 
-// From the least to the largest value; from the 1st to the 99th percentile if few are far out.
+// From the least to the largest value; from the 1st to the 99th percentile if few are far out. Of
+// errors, which begin at zero and have long tails, up to the 95th: a few bad points hide no others.
 function rangeOf(values, startsAtZero) {
   const step = Math.max(1, Math.floor(values.length / 20000));
   const sample = [];
@@ -85,7 +86,7 @@ function rangeOf(values, startsAtZero) {
   if (least === Infinity) return { low: 0, high: 0, cutsLow: false, cutsHigh: false };
   sample.sort((a, b) => a - b);
   const at = (share) => sample[Math.round(share * (sample.length - 1))];
-  const usual = sample.length > 50 ? [at(0.01), at(0.99)] : [least, largest];
+  const usual = sample.length > 50 ? [at(0.01), at(startsAtZero ? 0.95 : 0.99)] : [least, largest];
   const isWide = usual[1] > usual[0] && largest - least > 1.5 * (usual[1] - usual[0]);
   let [low, high] = isWide ? usual : [least, largest];
   if (startsAtZero) low = 0;

@@ -84,6 +84,7 @@ async function readData(manifest) {
   const data = { ...manifest, axes: [], columns: [] };
   for (const axis of manifest.axes) data.axes.push(await readBlock(axis));
   data.distortion = await readBlock(manifest.distortion);
+  data.numbers = manifest.numbers ? await readBlock(manifest.numbers) : null;
   for (const column of manifest.columns) data.columns.push(await readColumn(column, n));
   const near = manifest.near;
   data.near = {

@@ -25,7 +25,7 @@ function grouped(value) {
   return value < 0 ? `−${digits}` : digits;
 }
 
-const percent = (share) => `${number(100 * share, 2)} %`;
+const percent = (share) => `${number(100 * share, 2)}%`;
 
 function time(milliseconds) {
   if (Number.isNaN(milliseconds)) return "missing";
@@ -33,6 +33,9 @@ function time(milliseconds) {
   if (Number.isNaN(date.getTime())) return "out of range";
   return date.toISOString().replace("T00:00:00.000Z", "").replace("T", " ").replace(/\.000Z|Z$/, "");
 }
+
+// The number of a row in the data, of which some rows may not be on the map.
+const numberOf = (data, row) => (data.numbers ? data.numbers[row] : row);
 
 // What a column says of a row, whole.
 function wordOf(column, row) {

@@ -50,6 +50,18 @@ function eachRange(grid, x0, y0, x1, y1, visit) {
   }
 }
 
+// The number of points in a rectangle.
+function countWithin(grid, x0, y0, x1, y1) {
+  const { sx, sy } = grid;
+  let count = 0;
+  eachRange(grid, x0, y0, x1, y1, (from, to) => {
+    for (let k = from; k < to; k++) {
+      if (sx[k] >= x0 && sx[k] <= x1 && sy[k] >= y0 && sy[k] <= y1) count++;
+    }
+  });
+  return count;
+}
+
 // The row nearest to a place among those that are allowed, or -1 if none is within reach.
 function nearestRow(grid, x, y, reach, isAllowed = null) {
   const { order, sx, sy } = grid;

@@ -227,7 +227,7 @@ class App {
     this.inspect(row, this.view.screenX(this.xs[row]), this.view.screenY(this.ys[row]));
     this.repaint();
     const facts = factsOf(this, row).map(([name, text]) => `${name} ${cut(text, 60)}`);
-    say(`Row ${grouped(row)}: ${facts.join("; ")}`);
+    say(`Row ${grouped(numberOf(this.data, row))}: ${facts.join("; ")}`);
   }
 
   click(sx, sy) {
@@ -250,7 +250,7 @@ class App {
     if (row >= 0) {
       const pairs = this.neighborsOf(row);
       const fine = pairs.filter((pair) => pair.verdict === "true").length;
-      say(`Row ${grouped(row)}: ${fine} of ${pairs.length} distances to its neighbors are true.`);
+      say(`Row ${grouped(numberOf(this.data, row))}: ${fine} of ${pairs.length} distances to its neighbors are true.`);
     }
   }
 

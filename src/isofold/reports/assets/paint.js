@@ -45,6 +45,8 @@ class Painter {
     let inView = 0;
     eachRange(grid, ...view.bounds(), (from, to) => (inView += to - from));
     const isDensity = inView > MOST_POINTS;
+    // Cells reach beyond the view: where they hold few points, those are counted one by one.
+    if (!isDensity) inView = countWithin(grid, ...view.bounds());
     const [r, g, b] = scene.ground;
     this.words.fill(((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
     if (!view.isStrip) {

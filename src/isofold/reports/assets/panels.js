@@ -28,7 +28,7 @@ function thumbnailOf(data, row, side = 84) {
   if (at < 0) return null;
   const canvas = make("canvas", { class: "thumbnail", width, height });
   canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", `picture of row ${row}`);
+  canvas.setAttribute("aria-label", `picture of row ${numberOf(data, row)}`);
   const context = canvas.getContext("2d");
   const image = context.createImageData(width, height);
   const start = at * height * width * channels;
@@ -55,7 +55,7 @@ function showTooltip(app, x, y) {
   const picture = thumbnailOf(app.data, row);
   const facts = factsOf(app, row);
   const most = 9;
-  const body = make("div", {}, make("strong", { text: `Row ${grouped(row)}` }));
+  const body = make("div", {}, make("strong", { text: `Row ${grouped(numberOf(app.data, row))}` }));
   body.append(factList(facts.length > most ? [...facts.slice(0, most - 2), ...facts.slice(-2)] : facts));
   if (facts.length > most) {
     const words = `${facts.length - most} more fields: click`;
@@ -86,12 +86,12 @@ function showPoint(app) {
   const picture = thumbnailOf(app.data, row, 72);
   if (picture) head.append(picture);
   head.append(
-    make("div", {}, make("strong", { text: `Row ${grouped(row)}` }), factList(factsOf(app, row))),
+    make("div", {}, make("strong", { text: `Row ${grouped(numberOf(app.data, row))}` }), factList(factsOf(app, row))),
   );
   if (app.asked !== row) {
     const instead =
-      `Neighbors of row ${grouped(app.asked)} are not kept in this page; this is the nearest row ` +
-      `that has them.`;
+      `Neighbors of row ${grouped(numberOf(app.data, app.asked))} are not kept in this page; this ` +
+      `is the nearest row that has them.`;
     head.lastChild.append(make("p", { class: "quiet", text: instead }));
   }
   const kept = pairs.filter((pair) => pair.rank <= pairs.length).length;
@@ -120,9 +120,9 @@ function lineKey(app, pairs) {
 function neighborTable(app, pairs) {
   const body = make("tbody");
   for (const pair of pairs) {
-    const button = make("button", { type: "button", class: "link", text: grouped(pair.row) });
+    const button = make("button", { type: "button", class: "link", text: grouped(numberOf(app.data, pair.row)) });
     button.addEventListener("click", () => app.pin(pair.row));
-    button.setAttribute("aria-label", `go to row ${pair.row}`);
+    button.setAttribute("aria-label", `go to row ${numberOf(app.data, pair.row)}`);
     const ratio = pair.before === pair.after ? 1 : pair.after / pair.before;
     const cells = [number(pair.before), number(pair.after), number(ratio, 3), grouped(pair.rank)];
     const line = make("tr", {}, make("th", { scope: "row" }, button));
@@ -174,7 +174,7 @@ function showSelection(app) {
   const label = data.columns[0];
   const body = make("tbody");
   for (const row of rows.slice(0, LISTED)) {
-    const button = make("button", { type: "button", class: "link", text: grouped(row) });
+    const button = make("button", { type: "button", class: "link", text: grouped(numberOf(data, row)) });
     button.addEventListener("click", () => app.pin(row));
     const line = make("tr", {}, make("th", { scope: "row" }, button));
     if (label) line.append(make("td", { class: "text" }, make("bdi", { text: cut(wordOf(label, row), 40) })));

@@ -69,10 +69,12 @@ function rowsInView(app) {
   return rowsInPath(app, corners);
 }
 
-// A cell of a table. Text that a spreadsheet would run as a formula gets a quote mark in front.
+// A cell of a table. Text that a spreadsheet would run as a formula gets a quote mark in front;
+// a class "-1" is none.
 function csvCell(value) {
   if (typeof value === "number") return Number.isNaN(value) ? "" : String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const isFormula = /^[=+\-@\t\r]/.test(value) && Number.isNaN(Number(value));
+  const text = isFormula ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
@@ -81,7 +83,7 @@ function csvOf(data, rows) {
   const columns = data.columns.map((column) => column.name);
   const lines = [["row", ...names, ...columns, "distortion"].map(csvCell).join(",")];
   for (const row of rows) {
-    const cells = [row];
+    const cells = [numberOf(data, row)];
     for (let axis = 0; axis < data.axes.length; axis++) cells.push(coordinate(data, axis, row));
     for (const column of data.columns) {
       const value = column.values[row];

@@ -15,7 +15,7 @@ function wire(app) {
   onClick("point-clear", () => app.pin(-1));
   onClick("download", () => download(csvOf(app.data, app.selection.rows()), "isofold-selection.csv"));
   onClick("copy-rows", async () => {
-    const done = await copyText(app.selection.rows().join("\n"));
+    const done = await copyText(app.selection.rows().map((row) => numberOf(app.data, row)).join("\n"));
     const words = done ? "Row numbers are copied." : "The browser does not allow to copy.";
     byId("copy-status").textContent = words;
     say(words);

@@ -10,6 +10,7 @@ import numpy as np
 import isofold
 from isofold._progress import stage
 from isofold._targets import atomic_file, check_place
+from isofold._typing import IntArray
 from isofold._validation import check_points
 from isofold.plot import Findings, find
 from isofold.plot.models import embedding_of, fitted_inside
@@ -23,7 +24,7 @@ from isofold.reports.payload import fill
 from isofold.reports.text import json_for_script, markup, plain
 from isofold.reports.thumbnails import check_images
 
-__all__ = ["Report", "make_report", "report"]
+__all__ = ["Report", "make_report", "pieces_of", "report"]
 
 NOTEBOOK_BYTES = 25_000_000
 """Pages up to this size are shown in notebooks, which keep all that they show."""
@@ -129,7 +130,7 @@ def report(
     >>> from isofold.reports import report
     >>> grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
     >>> page = report(grid, grid, labels=grid[:, 0] > 3, title="A grid")
-    >>> "Distances between neighbors are true to 0 % (median)" in page.html
+    >>> "Distances between neighbors are true to 0% (median)" in page.html
     True
     """
     if path is not None:
@@ -137,7 +138,7 @@ def report(
         check_place(path, overwrite=False, permission="report(...).save(path, overwrite=True)")
     Y = check_points(_map_of(embedding), name="embedding")
     # Before the measures, too: a wrong length should not cost an hour.
-    columns = _all_columns(len(Y), labels, fields=fields, pieces=_pieces_of(embedding))
+    columns = _all_columns(len(Y), labels, fields=fields, pieces=pieces_of(embedding))
     pictures = None if images is None else check_images(images, len(Y))
     findings = find(X, embedding, metric=metric, random_state=random_state, n_jobs=n_jobs)
     n_features = None if metric == "precomputed" else int(np.shape(X)[1])
@@ -157,6 +158,7 @@ def make_report(
     title: str | None = None,
     pieces: Any = None,
     n_features: int | None = None,
+    row_numbers: IntArray | None = None,
     random_state: Any = 0,
 ) -> Report:
     """Make the page of a map that was measured already.
@@ -173,6 +175,8 @@ def make_report(
         To which piece of the data each row belongs, if they are in several.
     n_features : int or None, default=None
         Dimension of the data, to be told.
+    row_numbers : ndarray of int of shape (n_points,) or None, default=None
+        Numbers of the rows in the data, counted from 0, if some are not on the map.
 
     Returns
     -------
@@ -183,15 +187,23 @@ def make_report(
     columns = _all_columns(n_points, labels, fields=fields, pieces=pieces, label_name=label_name)
     pictures = None if images is None else check_images(images, n_points)
     has_label = labels is not None
-    return _page(findings, columns, pictures, title, n_features, random_state, has_label)
+    return _page(
+        findings, columns, pictures, title, n_features, random_state, has_label, row_numbers
+    )
 
 
 def _map_of(embedding: Any) -> Any:
     return embedding_of(embedding) if hasattr(embedding, "fit") else embedding
 
 
-def _pieces_of(embedding: Any) -> Any:
-    """Return to which piece of the data a model says that each row belongs."""
+def pieces_of(embedding: Any) -> Any:
+    """Return to which piece of the data a model says that each row belongs; None without pieces.
+
+    Parameters
+    ----------
+    embedding : estimator or array-like
+        A fitted model, or a map.
+    """
     if not hasattr(embedding, "fit"):
         return None
     n_points = len(embedding_of(embedding))
@@ -222,12 +234,15 @@ def _page(
     n_features: int | None,
     random_state: Any,
     has_label: bool,  # noqa: FBT001 - internal
+    row_numbers: IntArray | None = None,
 ) -> Report:
     """Return the page made of its parts."""
     with stage("write the page"):
         packer = Packer()
         manifest, notes = fill(packer, findings, columns, images=images, random_state=random_state)
         manifest["hasLabel"] = has_label
+        if row_numbers is not None:
+            manifest["numbers"] = packer.add_array(row_numbers.astype(np.int32))
         manifest["palette"] = {
             "light": CLASSES_LIGHT,
             "dark": CLASSES_DARK,
