@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from isofold import MVU
@@ -54,6 +54,7 @@ def test_rigid_motions_change_nothing(seed, lengths):
 
 @few
 @given(seed=seeds, lengths=forms)
+@example(seed=31, lengths=16.0)  # two scales are close: fifteen steps do not tell them apart
 def test_the_order_of_samples_changes_nothing(seed, lengths):
     X = arc(seed)
     order = np.random.RandomState(seed).permutation(len(X))

@@ -24,7 +24,10 @@ START_NOISE = 1e-2
 columns in which the start is flat are not a saddle."""
 
 POWER_STEPS = 15
-"""Steps of inverse iteration; the scale is needed to a few per cent only."""
+"""Steps of inverse iteration; for a start the scale is needed to a few per cent only."""
+
+SETTLED = 1e-13
+"""Relative change of the scale in one more step from which on it counts as found."""
 
 
 def starting_coordinates(
@@ -45,10 +48,13 @@ def starting_coordinates(
     return program.center(noise)
 
 
-def multiplier_scale(program: Program, rng: np.random.Generator) -> float:
+def multiplier_scale(
+    program: Program, rng: np.random.Generator, *, n_steps: int = POWER_STEPS
+) -> float:
     """Return the least uniform weight ω with C + ω·ΣA_e ⪰ 0, about: 1/λ₂ for unfolding.
 
-    It is the largest eigenvalue of the pencil (−C, ΣA_e), found by power iteration.
+    It is the largest eigenvalue of the pencil (−C, ΣA_e), found by so many steps of power iteration
+    or fewer, if it has settled before.
     """
     total = program.forms.adjoint(np.ones(program.forms.n_forms))
     diagonal = np.abs(np.asarray(total.diagonal()))
@@ -59,14 +65,18 @@ def multiplier_scale(program: Program, rng: np.random.Generator) -> float:
     except (SingularMatrixError, np.linalg.LinAlgError):
         return balance
     x = program.center(rng.standard_normal((program.size, 1)))
-    for _ in range(POWER_STEPS):
+    scale = 0.0
+    for step in range(n_steps):
         x = program.center(solve(-np.asarray(program.cost @ x)))
         length = float(np.linalg.norm(x))
         if not 0.0 < length < np.inf:
             return balance
         x /= length
-    energy = float(np.vdot(x, total @ x))
-    scale = -program.linear_value(x) / energy if energy > 0.0 else 0.0
+        if step >= POWER_STEPS - 1:
+            energy, last = float(np.vdot(x, total @ x)), scale
+            scale = -program.linear_value(x) / energy if energy > 0.0 else 0.0
+            if abs(scale - last) <= SETTLED * abs(scale):
+                break
     return scale if scale > 0.0 else balance
 
 

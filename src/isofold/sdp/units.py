@@ -15,6 +15,9 @@ from isofold.sdp.start import multiplier_scale
 
 __all__ = ["natural_penalty"]
 
+MOST_STEPS = 300
+"""Steps of inverse iteration: enough unless two scales differ by less than five per cent."""
+
 
 def natural_penalty(
     n_points: int, pairs: Any, squared_distances: Any, *, objective: Matrix | None = None
@@ -52,6 +55,7 @@ def natural_penalty(
         return np.empty(0)
     unit = float(squared.mean()) or 1.0
     program = Program.of(GramSDP.unfolding(n_points, pairs, squared / unit, objective=objective))
-    # A fixed seed: what is posed must not depend on how it is solved.
-    scale = multiplier_scale(program, np.random.default_rng(0))
+    # A fixed seed, and steps until it has settled: what is posed must depend neither on how it is
+    # solved nor on the order of the points.
+    scale = multiplier_scale(program, np.random.default_rng(0), n_steps=MOST_STEPS)
     return np.asarray(scale / np.maximum(squared / unit, SHORT_LENGTH) / unit)
