@@ -14,6 +14,7 @@ if _TYPE_CHECKING:
         plot,
         quality,
         sdp,
+        storage,
         survey,
     )
     from isofold._progress import progress
@@ -68,6 +69,7 @@ __all__ = [
     "report",
     "save",
     "sdp",
+    "storage",
     "survey",
 ]
 
