@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from isofold._parallel import ordered_map
+from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_points, check_same_rows, check_units
 from isofold.neighbors.precomputed import check_distances
@@ -144,9 +145,12 @@ class Comparison:
         size = max(1, wanted // bytes_of_row)
         blocks = [rows[start : start + size] for start in range(0, len(rows), size)]
         together = max(1, TASK_BYTES // (size * bytes_of_row))
-        tasks = (blocks[start : start + together] for start in range(0, len(blocks), together))
-        for results in ordered_map(lambda task: [*map(function, task)], tasks, n_jobs=self.n_jobs):
-            yield from results
+        tasks = [blocks[start : start + together] for start in range(0, len(blocks), together)]
+        with stage("compare distances", total=len(tasks)) as steps:
+            for results in ordered_map(
+                lambda task: [*map(function, task)], tasks, n_jobs=self.n_jobs, steps=steps
+            ):
+                yield from results
 
 
 def compare(
