@@ -20,6 +20,7 @@ SUITES = (
     "out_of_sample",
     "local_maps",
     "report",
+    "storage",
     "mixed",
     "ipa_accuracy",
     "ipa_speed",

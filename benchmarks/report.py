@@ -9,7 +9,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -60,18 +63,22 @@ def _page(data: dict[str, Any]) -> str:
     ).html
 
 
+def _plotly_page(data: dict[str, Any]) -> str:
+    """Return a page with the same points and labels by Plotly, without neighbors and measures."""
+    import plotly.graph_objects as graph_objects
+
+    codes = np.unique(data["labels"], return_inverse=True)[1]
+    points = graph_objects.Scattergl(
+        x=data["Y"][:, 0], y=data["Y"][:, 1], mode="markers", marker={"color": codes}
+    )
+    return str(graph_objects.Figure(points).to_html(include_plotlyjs=True))
+
+
 def _open(html: str) -> dict[str, Any]:
     """Return how long a page takes to be ready, and to be drawn again when it is moved."""
-    from playwright.sync_api import sync_playwright
-
-    browser_path = shutil.which("chromium") or shutil.which("google-chrome")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        path = Path(folder) / "page.html"
-        path.write_text(html, encoding="utf-8")
-        browser = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
+    with _browser(html) as (page, address):
         start = time.perf_counter()
-        page.goto(path.as_uri())
+        page.goto(address)
         page.wait_for_selector("html[data-ready='yes']", timeout=120_000)
         ready = time.perf_counter() - start
         page.locator("#overlay").focus()
@@ -80,8 +87,49 @@ def _open(html: str) -> dict[str, Any]:
             page.keyboard.press(key)
             page.wait_for_timeout(150)
             drawn.append(float(page.locator("#overlay").get_attribute("data-milliseconds")))
-        browser.close()
     return {"ready after s": ready, "redrawn in ms": float(np.median(drawn))}
+
+
+def _open_plotly(html: str) -> dict[str, Any]:
+    """Return how long a page of Plotly takes until its canvas is there."""
+    with _browser(html) as (page, address):
+        start = time.perf_counter()
+        page.goto(address)
+        page.wait_for_selector(".gl-canvas", state="attached", timeout=120_000)
+        return {"ready after s": time.perf_counter() - start}
+
+
+@contextmanager
+def _browser(html: str) -> Iterator[tuple[Any, str]]:
+    """Give an empty page of a browser, and the address of a file with some contents."""
+    from playwright.sync_api import sync_playwright
+
+    browser_path = shutil.which("chromium") or shutil.which("google-chrome")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        path = Path(folder) / "page.html"
+        path.write_text(html, encoding="utf-8")
+        browser = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
+        yield browser.new_page(viewport={"width": 1440, "height": 900}), path.as_uri()
+        browser.close()
+
+
+def _plotly_cases(n_points: int) -> list[Case]:
+    if find_spec("plotly") is None:
+        return []
+    return [
+        Case(
+            f"write a page, n = {n_points:,}",
+            "Plotly, points and labels only",
+            lambda: _sheet(n_points),
+            lambda data: {"page MB": len(_plotly_page(data)) / 1e6},
+        ),
+        Case(
+            f"open a page, n = {n_points:,}",
+            "Plotly, points and labels only",
+            lambda: _plotly_page(_sheet(n_points)),
+            _open_plotly,
+        ),
+    ]
 
 
 CASES = [
@@ -100,6 +148,7 @@ CASES = [
             lambda n=n_points: _page(_measured_sheet(n)),
             _open,
         ),
+        *_plotly_cases(n_points),
     )
 ] + [
     Case(
