@@ -81,7 +81,8 @@ class DisplayMixin:
 
     @property
     def _repr_html_(self) -> Callable[[], str]:
-        # An AttributeError if scikit-learn is set to show text, as for its own estimators.
+        # An AttributeError if scikit-learn is set to show text, as for its own estimators. What is
+        # mixed into has these methods: the types do not know.
         diagram: Callable[[], str] = super()._repr_html_  # type: ignore[misc]
         return lambda: self._preview() + diagram()
 

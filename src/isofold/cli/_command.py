@@ -142,13 +142,13 @@ def option(*flags: str, section: str, **attributes: Any) -> Callable[[Any], Any]
     return click.option(*flags, cls=SectionOption, section=section, **attributes)
 
 
-def _set_quiet(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
+def _set_quiet(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
     talk = ctx.find_root().obj
     if value and isinstance(talk, Talk):
         talk.is_quiet = True
 
 
-def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
+def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
     talk = ctx.find_root().obj
     if value and isinstance(talk, Talk):
         talk.wants_traceback = True

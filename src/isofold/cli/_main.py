@@ -82,7 +82,7 @@ class CommandLine(click.Group):
         """Return the names of the commands."""
         return list(SHORT_HELP)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's
         """Load a command."""
         if cmd_name not in SHORT_HELP:
             return None
@@ -90,7 +90,7 @@ class CommandLine(click.Group):
         found = getattr(module, f"{cmd_name}_command")
         return found if isinstance(found, Command) else None
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
         """Write what the commands do, without loading them."""
         width = max(map(len, SHORT_HELP))
         for title, commands in COMMANDS.items():

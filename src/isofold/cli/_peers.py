@@ -53,13 +53,13 @@ def silence() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-def _pca(X: FloatArray, r: int, seed: int, jobs: int) -> FloatArray:  # noqa: ARG001
+def _pca(X: FloatArray, r: int, seed: int, jobs: int) -> FloatArray:  # noqa: ARG001 - one form
     from sklearn.decomposition import PCA
 
     return PCA(n_components=r, random_state=seed).fit_transform(X)
 
 
-def _isomap(X: FloatArray, r: int, seed: int, jobs: int) -> FloatArray:  # noqa: ARG001
+def _isomap(X: FloatArray, r: int, seed: int, jobs: int) -> FloatArray:  # noqa: ARG001 - one form
     from sklearn.manifold import Isomap
 
     k = min(12, len(X) - 1)
@@ -99,12 +99,12 @@ def _spectral(X: FloatArray, r: int, seed: int, jobs: int) -> FloatArray:
     return spectral.fit_transform(X)
 
 
-def _umap(X: FloatArray, r: int, seed: int, jobs: int) -> FloatArray:  # noqa: ARG001
+def _umap(X: FloatArray, r: int, seed: int, jobs: int) -> FloatArray:  # noqa: ARG001 - one form
     # With a seed it uses one thread, whatever it is told.
     return import_module("umap").UMAP(n_components=r, random_state=seed, n_jobs=1).fit_transform(X)
 
 
-def _pacmap(X: FloatArray, r: int, seed: int, jobs: int) -> FloatArray:  # noqa: ARG001
+def _pacmap(X: FloatArray, r: int, seed: int, jobs: int) -> FloatArray:  # noqa: ARG001 - one form
     return import_module("pacmap").PaCMAP(n_components=r, random_state=seed).fit_transform(X)
 
 
