@@ -5,7 +5,15 @@ import pytest
 
 from ipa_cases import grid, half_cylinder, rectangle, unfolded
 from isofold.alignment import Diagnosis, Flag
-from isofold.alignment.doubts import contraction, curvature_loss, diagnose, estimated_error
+from isofold.alignment.doubts import diagnose
+from isofold.alignment.figures import (
+    closing_steps,
+    contraction,
+    curvature_loss,
+    estimate_error,
+    noise_of,
+)
+from isofold.alignment.outliers import PlacedOutliers
 from isofold.datasets import spherical_cap
 
 # A flat grid has no error but rounding.
@@ -59,8 +67,17 @@ def test_sound_diagnosis():
     assert "!" not in str(sound)
 
 
-def diagnosed(found, *, stray_share=0.0):
-    return diagnose(found.points, found.unfolding, relaxation=None, stray_share=stray_share)
+NO_OUTLIERS = PlacedOutliers(0.0, np.zeros(0), np.zeros(0))
+
+
+def diagnosed(found, *, outliers=NO_OUTLIERS):
+    return diagnose(
+        found.points,
+        found.unfolding,
+        relaxation=None,
+        error=estimate_error(found.unfolding, outliers),
+        outlier_share=outliers.share,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +103,8 @@ def test_every_flag_speaks(flat):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.06, 0.5])
-def test_share_of_strays(flat, share):
-    doubt = diagnosed(flat, stray_share=share)["outliers"]
+def test_share_of_outliers(flat, share):
+    doubt = diagnosed(flat, outliers=PlacedOutliers(share, np.zeros(3), np.zeros(3)))["outliers"]
     assert doubt.value == share
     assert doubt.is_raised == (share > 0.05)
 
@@ -108,18 +125,32 @@ def test_estimated_error_is_that_of_the_noise(sigma):
     )
     # σ √(r / var(Y)) with var(Y) = (4² + 3²)/12, within a fifth.
     expected = sigma * np.sqrt(2 / (25 / 12))
-    assert estimated_error(unfolded(X).unfolding) == pytest.approx(expected, rel=0.2)
+    error = estimate_error(unfolded(X).unfolding, NO_OUTLIERS)
+    assert error.total == pytest.approx(expected, rel=0.2)
 
 
 def test_estimated_error_of_a_clean_sheet_bounds_the_true_one():
-    assert estimated_error(unfolded(np.pad(grid(), ((0, 0), (0, 1)))).unfolding) < ROUNDING
+    flat = unfolded(np.pad(grid(), ((0, 0), (0, 1)))).unfolding
+    assert estimate_error(flat, NO_OUTLIERS).total < ROUNDING
+
+
+def test_outliers_add_their_noise_and_their_doubtful_places(flat):
+    # One sample in a hundred: 3 off the sheet, and 7 from where its other neighbors are.
+    outliers = PlacedOutliers(0.01, np.array([9.0]), np.array([7.0]))
+    error = estimate_error(flat.unfolding, outliers)
+    variance = flat.points.var(axis=0).sum()
+    # The noise of one normal direction is that of each of two coordinates.
+    assert error.noise == pytest.approx(np.sqrt(0.01 * 2 * 9.0 / variance))
+    assert error.outliers == pytest.approx(np.sqrt(0.01 * 49.0 / variance))
+    assert error.total == pytest.approx(np.hypot(error.noise, error.outliers))
 
 
 def test_contraction_is_the_share_of_near_pairs_that_are_far_in_the_data(flat):
-    assert contraction(flat.points, flat.unfolding) == 0.0
+    Y, noise = flat.unfolding.embedding, noise_of(flat.unfolding)
+    assert contraction(flat.points, Y, noise) == 0.0
     # Rows of the grid that lie on each other on the map, but are a hundred apart in the data.
     torn = flat.points + [[0.0, 0.0, 100.0]] * (flat.points[:, 1:2] % 2)
-    share = contraction(torn, flat.unfolding)
+    share = contraction(torn, Y, noise)
     # Of the nearest five of a node two are in its row, so that more than half are torn.
     assert 0.4 < share < 0.8
 
@@ -176,3 +207,17 @@ def test_patches_of_later_pieces_are_numbered_on():
     assert (doubt.patches >= first.cover.n_patches).all()
     assert (doubt.patches < first.cover.n_patches + second.cover.n_patches).all()
     assert diagnosed(found)["projected"].value == pytest.approx(200 / 500, abs=0.02)
+
+
+def test_ends_of_a_curve_in_longest_steps():
+    # Points on a line in steps of one, but for one of two: the ends are 60 apart.
+    line = np.r_[0:30, 31:61].astype(float)
+    found = unfolded(np.column_stack([line, np.zeros(60)]), r=1)
+    piece = found.unfolding.pieces[0]
+    assert piece.cover.n_patches > 1
+    assert closing_steps(found.points, piece) == pytest.approx(30.0)
+    assert not diagnosed(found)["closure"].is_raised
+
+
+def test_only_curves_have_ends(flat):
+    assert closing_steps(flat.points, flat.unfolding.pieces[0]) == np.inf

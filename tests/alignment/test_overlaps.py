@@ -143,21 +143,19 @@ def test_by_overlap_the_blocks_are_those_of_the_thesis(seed, c, r, share, by_ove
 
 @settings(max_examples=40)
 @given(**covers)
-def test_singular_values_and_variance_overlap_by_overlap(seed, c, r, share, by_overlap):
+def test_variance_and_weights_overlap_by_overlap(seed, c, r, share, by_overlap):
     _, cover, memberships, u = random_case(seed, c, r, share, by_overlap)
     overlaps = measure_overlaps(cover, memberships, u)
     counts = naive_counts(memberships)
     rows = list(shared(memberships))
-    smallest, variance, weights = [], 0.0, []
+    variance, weights = 0.0, []
     for pair in overlaps.pairs:
         own = [row for row in rows if (row[1], row[4]) == tuple(pair)]
         w = np.array([naive_weight(cover, memberships, row, counts) for row in own])
         P, Q = u[[row[2] for row in own]], u[[row[5] for row in own]]
         P, Q = P - w @ P / w.sum(), Q - w @ Q / w.sum()
-        smallest.append(np.linalg.svd(P.T @ (w[:, None] * Q) / w.sum())[1][-1])
         variance += w @ ((P**2).sum(axis=1) + (Q**2).sum(axis=1))
         weights.append(w.sum())
-    np.testing.assert_allclose(overlaps.smallest_singular_values(), smallest, atol=ROUNDING)
     np.testing.assert_allclose(overlaps.weights, weights, rtol=ROUNDING)
     assert overlaps.variance == pytest.approx(variance, abs=ROUNDING)
 
@@ -209,4 +207,54 @@ def test_patches_that_share_nothing():
     assert len(overlaps.pairs) == 0
     assert overlaps.variance == 0.0
     assert not joint_matrix(overlaps, np.array([2, 2])).toarray().any()
-    assert len(overlaps.smallest_singular_values()) == 0
+    assert overlaps.n_rigid_groups(at_rest(2, 2), np.array([2, 2])) == 2
+
+
+def at_rest(c, r):
+    """Return motions that leave patches where they are."""
+    return np.tile(np.pad(np.eye(r), ((0, 1), (0, 0))), (c, 1, 1))
+
+
+def groups_of(patches, points, dimensions):
+    """Return the rigid groups of patches whose charts are the points themselves."""
+    cover = cover_of(patches, len(points))
+    memberships = Memberships.strongest(cover, None)
+    overlaps = measure_overlaps(cover, memberships, points[cover.members])
+    motions = at_rest(len(patches), points.shape[1])
+    return overlaps.n_rigid_groups(motions, np.array(dimensions))
+
+
+@pytest.mark.parametrize("first", [1, 2, 3])
+@pytest.mark.parametrize("second", [1, 2, 3])
+@pytest.mark.parametrize("n_shared", [1, 2, 3, 4])
+def test_an_overlap_ties_patches_if_it_spans_the_smaller(first, second, n_shared):
+    # Shared points in general position span n - 1 dimensions, but no more than either patch.
+    spanned, rng = min(n_shared - 1, first, second), np.random.RandomState(0)
+    points = np.zeros((n_shared + 6, 3))
+    points[:n_shared, :spanned] = rng.rand(n_shared, spanned)
+    for dimension, own in ((first, slice(-6, -3)), (second, slice(-3, None))):
+        points[own, :dimension] = rng.rand(3, dimension)
+    numbers = np.arange(n_shared + 6)
+    patches = [numbers[:-3], np.r_[numbers[:n_shared], numbers[-3:]]]
+    tied = spanned == min(first, second)
+    assert groups_of(patches, points, [first, second]) == (1 if tied else 2)
+
+
+def test_a_patch_on_two_hinges_of_a_rigid_group_is_held():
+    # The last of three patches in the plane shares a point with each of two others, which are tied:
+    # either point alone is a hinge, and both together still leave it free to flip.
+    points = np.random.RandomState(0).rand(20, 2)
+    tied = [np.r_[0:10], np.r_[5:15]]
+    assert groups_of([*tied, np.r_[0, 15:20]], points, [2, 2, 2]) == 2
+    assert groups_of([*tied, np.r_[0, 14, 15:20]], points, [2, 2, 2]) == 2
+    assert groups_of([*tied, np.r_[0, 1, 14, 15:20]], points, [2, 2, 2]) == 1
+    # A bar cannot flip.
+    assert groups_of([*tied, np.r_[0, 14]], points, [2, 2, 1]) == 1
+
+
+@pytest.mark.parametrize("r", [2, 3])
+def test_a_chain_of_triangles_turns_about_every_edge(r):
+    # Patches of dimension two: in space every shared edge is a hinge, in the plane a mirror.
+    points = np.random.RandomState(0).rand(7, r)
+    triangles = [np.arange(k, k + 3) for k in range(5)]
+    assert groups_of(triangles, points, [2] * 5) == 5

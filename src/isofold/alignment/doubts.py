@@ -1,4 +1,4 @@
-"""The figures behind a diagnosis, from an unfolding and its data."""
+"""The doubts about an unfolding: its figures, each beside its limit."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ import numpy as np
 from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.alignment.diagnosis import Diagnosis, Flag
-from isofold.alignment.evidence import LARGEST_MATCH, LARGEST_WEAK, is_weak
+from isofold.alignment.evidence import LARGEST_MATCH, is_weak
+from isofold.alignment.figures import (
+    ErrorParts,
+    closing_steps,
+    contraction,
+    curvature_loss,
+    find_layered_patches,
+    noise_of,
+)
 from isofold.alignment.piece import Piece
 from isofold.alignment.relaxation import Relaxation
 from isofold.alignment.unfold import Unfolding
-from isofold.neighbors import build_search
 from isofold.sdp import SDPSolution, Status
 
-__all__ = ["diagnose", "estimated_error"]
+__all__ = ["diagnose"]
 
 LARGEST_GAP = 0.01
 """Relative gap up to which a stitching is as good as the best, beside rounding. A certificate asks
@@ -25,18 +32,23 @@ for 1e-6."""
 ROUNDING_MATCH = 1e-4
 """Misfit below which patches agree whatever the bound says, which is then mostly rounding."""
 
-LARGEST_CONTRACTION = 3e-4
-"""Share of near pairs on the map that are far apart in the data. On 99 of 100 good maps it is below
-1e-4."""
+LARGEST_NOISE = 0.5
+"""Share of points in patches whose tangent is hidden by noise. Below, the others hold the map, and
+the estimated error tells what noise does to it."""
 
-LARGEST_BENDING = 0.6
+LARGEST_CONTRACTION = 0.003
+"""Share of near pairs on the map that are far apart in the data. Folds have .01 and more; outliers
+beside a sheet may cause up to .003."""
+
+LARGEST_BENDING = 1.0
 """β at the 95th percentile: beyond, patches are too large for their curvature."""
 
 LARGEST_ERROR = 0.1
 """Estimated error of the coordinates relative to their extent."""
 
-NOTABLE_ERROR, NOTABLE_RATIO = 0.02, 2.0
-"""The same limit where the choice of scale makes that many times the error that noise does."""
+NOTABLE_ERROR, NOTABLE_RATIO = 0.04, 2.0
+"""The same limit for outliers alone, and where the choice of scale makes that many times the error
+that noise does."""
 
 LARGEST_CURVATURE = 0.005
 """Relative length error that intrinsic curvature makes inevitable."""
@@ -45,51 +57,14 @@ LARGEST_CLOSURE = 1.5
 """Misfit in r dimensions over that in as many as needed: cylinders and tori have 1.7 to 2.5, half
 globes 3, data that are just noisy up to 1.4."""
 
-LARGEST_STRAYS = 0.05
+LEAST_STEPS = 2.0
+"""Distance between the ends of a curve, in longest steps along it, below which it may be closed."""
+
+LARGEST_LAYERED = 0.1
+"""Share of points in patches with layers. On single sheets, noisy or not, it is below .05."""
+
+LARGEST_OUTLIERS = 0.05
 """Share of the points that are off the data."""
-
-CONTRACTION_SAMPLE, CONTRACTION_NEIGHBORS = 4000, 5
-"""Points and neighbors at which contraction is looked for."""
-
-STRETCH_2, NOISE_2, SPACING_2 = 2.25, 40.0, 4.0
-"""A pair is contracted if its squared length in the data exceeds 2.25 times that on the map, and
-40 noise variances, and four squared median neighbor distances, added up."""
-
-CAP_LOSS = 1 / 8
-"""Error of the best flat map of a cap of curvature K is K·var(Y)/8: 1.2 % for 25 degrees."""
-
-CERTAINTY = 4.0
-"""Standard errors by which the mean curvature must differ from zero."""
-
-
-def estimated_error(unfolding: Unfolding) -> float:
-    """Return √(r σ̂² / var(Y) + agreement²): noise in the plane, and the choice of scale.
-
-    Parameters
-    ----------
-    unfolding : Unfolding
-        The pieces.
-
-    Returns
-    -------
-    float
-        The estimated error of the coordinates relative to their extent, that of the pieces
-        combined by their sizes.
-    """
-    return float(np.hypot(*error_parts(unfolding)))
-
-
-def error_parts(unfolding: Unfolding) -> tuple[float, float]:
-    """Return the parts of the error that noise and the choice of scale make."""
-    total, by_noise, by_scale = 0, 0.0, 0.0
-    for piece in unfolding.pieces:
-        n, r = piece.embedding.shape
-        variance = float(((piece.embedding - piece.embedding.mean(axis=0)) ** 2).sum() / n)
-        if variance > 0.0:
-            by_noise += n * r * float(np.median(piece.charts.noise)) / variance
-        by_scale += 0.0 if np.isnan(piece.agreement) else n * piece.agreement**2
-        total += n
-    return float(np.sqrt(by_noise / total)), float(np.sqrt(by_scale / total))
 
 
 @stage("diagnosis")
@@ -98,7 +73,8 @@ def diagnose(
     unfolding: Unfolding,
     *,
     relaxation: Relaxation | None,
-    stray_share: float,
+    error: ErrorParts,
+    outlier_share: float,
 ) -> Diagnosis:
     """Collect all doubts about an unfolding.
 
@@ -110,7 +86,9 @@ def diagnose(
         The pieces.
     relaxation : Relaxation or None
         The same stitching with more dimensions, if the one in r was not certified.
-    stray_share : float
+    error : ErrorParts
+        The estimated error of the coordinates.
+    outlier_share : float
         Share of the samples that are off the data.
 
     Returns
@@ -129,10 +107,11 @@ def diagnose(
         _hinge_flag(pieces),
         _contraction_flag(points, unfolding),
         _bending_flag(pieces),
-        _error_flag(unfolding),
-        _closure_flag(relaxation, points.shape[1]),
+        _layers_flag(points, pieces),
+        _error_flag(error),
+        _closure_flag(relaxation, points, pieces),
         _curvature_flag(pieces),
-        _strays_flag(stray_share),
+        _outliers_flag(outlier_share, error.outliers),
     )
     return Diagnosis(flags)
 
@@ -185,8 +164,8 @@ def _weak_flag(pieces: list[Piece]) -> Flag:
     return Flag(
         "noise",
         share,
-        LARGEST_WEAK,
-        share > LARGEST_WEAK,
+        LARGEST_NOISE,
+        share > LARGEST_NOISE,
         f"{share:.0%} of the points are in patches whose tangent is hidden by noise.",
         "Take more points or fewer n_components.",
         _numbered(pieces, weak),
@@ -239,32 +218,20 @@ def _match_flag(pieces: list[Piece]) -> Flag:
 
 
 def _hinge_flag(pieces: list[Piece]) -> Flag:
-    groups = max(_rigid_groups(piece) for piece in pieces)
+    groups = max(piece.alignment.n_rigid_groups(piece.charts.dimensions) for piece in pieces)
     return Flag(
         "hinges",
         groups,
         1,
         groups > 1,
         f"Patches fall into {groups} groups that share too few points, or points in a row, with "
-        f"each other: the groups can turn about them.",
+        f"each other: the groups can turn about them, or flip.",
         "Use larger or more patches, or fix distances by `terms`.",
     )
 
 
-def _rigid_groups(piece: Piece) -> int:
-    """Return how many groups of patches are tied together by overlaps that determine a motion.
-
-    That is so if the cross-covariance of shared points has full rank (Theorem 1 of the thesis).
-    """
-    overlaps, charts = piece.alignment.overlaps, piece.charts
-    r = charts.coordinates.shape[1]
-    if overlaps is None or (charts.dimensions < r).any():
-        return 1
-    return overlaps.n_rigid_groups()
-
-
 def _contraction_flag(points: FloatArray, unfolding: Unfolding) -> Flag:
-    share = contraction(points, unfolding)
+    share = contraction(points, unfolding.embedding, noise_of(unfolding))
     return Flag(
         "contraction",
         share,
@@ -274,24 +241,6 @@ def _contraction_flag(points: FloatArray, unfolding: Unfolding) -> Flag:
         f"other.",
         "The data may be closed or bridged; look at the map, or raise n_components.",
     )
-
-
-def contraction(points: FloatArray, unfolding: Unfolding) -> float:
-    """Return the share of near pairs on the map that are far apart in the data."""
-    Y = unfolding.embedding
-    n = len(Y)
-    k = min(CONTRACTION_NEIGHBORS, n - 1)
-    if k < 1:
-        return 0.0
-    chosen = np.linspace(0, n - 1, min(n, CONTRACTION_SAMPLE)).astype(np.intp)
-    found = build_search(Y).query(Y[chosen], k + 1)
-    on_map, near = found.distances, found.indices
-    places = points.astype(np.float64)
-    in_data = ((places[chosen][:, None, :] - places[near]) ** 2).sum(axis=2)[:, 1:]
-    on_map = on_map[:, 1:]
-    noise = float(np.median(np.concatenate([p.charts.residual for p in unfolding.pieces])))
-    limit = STRETCH_2 * on_map**2 + NOISE_2 * noise + SPACING_2 * np.median(on_map) ** 2
-    return float((in_data > limit).mean())
 
 
 def _bending_flag(pieces: list[Piece]) -> Flag:
@@ -310,25 +259,50 @@ def _bending_flag(pieces: list[Piece]) -> Flag:
     )
 
 
-def _error_flag(unfolding: Unfolding) -> Flag:
-    by_noise, by_scale = error_parts(unfolding)
-    error = float(np.hypot(by_noise, by_scale))
+def _layers_flag(points: FloatArray, pieces: list[Piece]) -> Flag:
+    share, layered = find_layered_patches(points, pieces)
+    return Flag(
+        "layers",
+        share,
+        LARGEST_LAYERED,
+        share > LARGEST_LAYERED,
+        f"{share:.0%} of the points are in patches whose distances from the sheet take two or "
+        f"three values, while noise would spread them: layers of the data lie closer to each other "
+        f"than their points do, and were taken for one sheet.",
+        "Take more points, or leave out the feature in which the layers differ.",
+        _numbered(pieces, layered),
+    )
+
+
+def _error_flag(error: ErrorParts) -> Flag:
+    total = float(np.hypot(error.noise, error.scale))
     # Noise is inevitable; what the choice of scale adds to it is not, and is told earlier.
-    limit = NOTABLE_ERROR if by_scale > NOTABLE_RATIO * by_noise else LARGEST_ERROR
+    limit = NOTABLE_ERROR if error.scale > NOTABLE_RATIO * error.noise else LARGEST_ERROR
     return Flag(
         "error",
-        error,
+        total,
         limit,
-        error > limit,
-        f"The coordinates are uncertain by {error:.0%} of their extent: {by_noise:.1%} by noise, "
-        f"{by_scale:.1%} by what patches of twice the size would change.",
+        total > limit,
+        f"The coordinates are uncertain by {total:.0%} of their extent: {error.noise:.1%} by noise, "
+        f"{error.scale:.1%} by what patches of twice the size would change.",
         "Take more points or less noise.",
     )
 
 
-def _closure_flag(relaxation: Relaxation | None, n_features: int) -> Flag:
+def _closure_flag(relaxation: Relaxation | None, points: FloatArray, pieces: list[Piece]) -> Flag:
     ratio = 1.0 if relaxation is None else relaxation.ratio
     needed = 0 if relaxation is None else relaxation.n_dimensions
+    steps = min(closing_steps(points, piece) for piece in pieces)
+    if ratio <= LARGEST_CLOSURE and steps < LEAST_STEPS:
+        return Flag(
+            "closure",
+            steps,
+            LEAST_STEPS,
+            steps < LEAST_STEPS,
+            f"The ends of the curve are only {steps:.1f} times as far apart as its longest step is "
+            f"long: the data may be a closed curve, which was cut there.",
+            "n_components=2 keeps the lengths of a closed curve.",
+        )
     return Flag(
         "closure",
         ratio,
@@ -337,7 +311,7 @@ def _closure_flag(relaxation: Relaxation | None, n_features: int) -> Flag:
         f"In {needed} dimensions the patches would fit {ratio:.1f} times better: the data are "
         f"closed (like a circle, a cylinder or a sphere) or curved, and were cut or pressed flat.",
         f"n_components={needed} keeps the lengths."
-        if needed <= n_features
+        if needed <= points.shape[1]
         else "Measure along the data instead.",
     )
 
@@ -355,31 +329,26 @@ def _curvature_flag(pieces: list[Piece]) -> Flag:
     )
 
 
-def curvature_loss(piece: Piece) -> float:
-    """Return the relative error that the mean intrinsic curvature of a piece costs."""
-    curvature = piece.charts.curvature
-    weights = piece.cover.sizes / piece.cover.sizes.sum()
-    mean = float(weights @ curvature)
-    # A point is in about five patches, so that there are fewer independent ones.
-    independent = max(1.0, len(weights) * piece.cover.n_points / piece.cover.sizes.sum())
-    error = float(np.sqrt(weights @ (curvature - mean) ** 2 / independent))
-    # Where patches are too large for their curvature, what they say of it means nothing.
-    is_bent = np.percentile(piece.charts.beta, 95) > LARGEST_BENDING
-    if abs(mean) <= CERTAINTY * error or piece.cover.n_patches == 1 or is_bent:
-        return 0.0
-    centered = piece.embedding - piece.embedding.mean(axis=0)
-    return CAP_LOSS * abs(mean) * float((centered**2).sum() / len(centered))
-
-
-def _strays_flag(share: float) -> Flag:
-    return Flag(
+def _outliers_flag(share: float, error: float) -> Flag:
+    told = Flag(
         "outliers",
         share,
-        LARGEST_STRAYS,
-        share > LARGEST_STRAYS,
+        LARGEST_OUTLIERS,
+        share > LARGEST_OUTLIERS,
         f"{share:.1%} of the points are off the sheet that the others form; they were placed, not "
         f"fitted.",
         "See outliers_.",
+    )
+    if told.is_raised or error <= NOTABLE_ERROR:
+        return told
+    return Flag(
+        "outliers",
+        error,
+        NOTABLE_ERROR,
+        error > NOTABLE_ERROR,
+        f"Outliers ({share:.1%} of the points) lie between parts of the data that are far from each "
+        f"other on the map: their places may be wrong, and the mean error {error:.0%} of the extent.",
+        "See outliers_, and leave these samples out where it matters.",
     )
 
 

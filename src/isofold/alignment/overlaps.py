@@ -59,19 +59,59 @@ class Overlaps:
         """Total weight of every overlap."""
         return self.cross[:, -1, -1]
 
-    def n_rigid_groups(self) -> int:
-        """Return into how many groups patches fall that overlaps tie together without a hinge."""
-        ties = self.pairs[self.smallest_singular_values() > LEAST_TIE]
-        c = len(self.own)
-        links = sp.csr_array((np.ones(len(ties)), (ties[:, 0], ties[:, 1])), shape=(c, c))
-        return int(connected_components(links, directed=False)[0])
+    def n_rigid_groups(self, motions: FloatArray, dimensions: IntArray) -> int:
+        """Return into how many groups patches fall that overlaps tie together without a hinge.
 
-    def smallest_singular_values(self) -> FloatArray:
-        """Return σ_min of the cross-covariance of every overlap (Theorem 1 asks for σ_min > 0)."""
-        weights = self.weights[:, None, None]
-        moments = self.cross[:, :-1, :-1] / weights
-        means = self.cross[:, :-1, -1:] @ self.cross[:, -1:, :-1] / weights**2
-        return np.linalg.svd(moments - means, compute_uv=False)[:, -1]
+        An overlap determines how one patch lies to the other if the points that they share span
+        all dimensions of one of them (Theorem 1 of the thesis, where both have dimension r). Then
+        that patch lies within the span of the other, and both count as one patch from there on,
+        whose overlaps are those of its members together, moved by (R, t) of shape (r + 1, p).
+        """
+        first, second = (_homogeneous(motions[side]) for side in self.pairs.T)
+        pairs: IntArray = self.pairs
+        cross: FloatArray = first.swapaxes(1, 2) @ self.cross @ second
+        while True:
+            is_tied = _ranks(cross) >= dimensions[pairs].min(axis=1)
+            groups = _component_labels(pairs[is_tied], len(dimensions))
+            n = int(groups.max(initial=-1)) + 1
+            if n == len(dimensions):
+                return n
+            pairs, cross = _merged(groups[pairs], cross, n)
+            members = dimensions
+            dimensions = np.zeros(n, dtype=np.intp)
+            np.maximum.at(dimensions, groups, members)
+
+
+def _homogeneous(motions: FloatArray) -> FloatArray:
+    """Return motions (R, t) as matrices that take rows (u, 1) to rows (u R + t, 1)."""
+    last = np.zeros((*motions.shape[:2], 1))
+    last[:, -1] = 1.0
+    return np.concatenate([motions, last], axis=2)
+
+
+def _merged(groups: IntArray, cross: FloatArray, n: int) -> tuple[IntArray, FloatArray]:
+    """Return pairs of groups, and the sums of the moments of their members."""
+    is_swapped = groups[:, 0] > groups[:, 1]
+    cross = np.where(is_swapped[:, None, None], cross.swapaxes(1, 2), cross)
+    is_between = groups[:, 0] != groups[:, 1]
+    keys, place = np.unique(np.sort(groups[is_between], axis=1) @ [n, 1], return_inverse=True)
+    sums = np.zeros((len(keys), *cross.shape[1:]))
+    np.add.at(sums, place, cross[is_between])
+    return np.column_stack(np.divmod(keys, n)), sums
+
+
+def _ranks(cross: FloatArray) -> IntArray:
+    """Return how many dimensions the points of overlaps span, from their moments."""
+    weights = cross[:, -1:, -1:]
+    means = cross[:, :-1, -1:] @ cross[:, -1:, :-1] / weights**2
+    values = np.linalg.svd(cross[:, :-1, :-1] / weights - means, compute_uv=False)
+    return np.asarray((values > LEAST_TIE).sum(axis=1))
+
+
+def _component_labels(pairs: IntArray, n: int) -> IntArray:
+    """Return the connected component of every patch."""
+    links = sp.csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    return np.asarray(connected_components(links, directed=False)[1], dtype=np.intp)
 
 
 def measure_overlaps(

@@ -83,6 +83,9 @@ class Piece:
         shortest paths; NaN if there is none.
     weak : float
         Share of points in patches whose tangent does not stand out from the noise.
+    coarse_misfit : float
+        How badly the patches of the coarse cover fit together, as `Alignment.match`; NaN if there
+        is none.
     is_projected : bool
         Whether the piece was projected as a whole, as no stitching was possible.
     """
@@ -96,6 +99,7 @@ class Piece:
     spectrum: FloatArray
     agreement: float
     weak: float
+    coarse_misfit: float = np.nan
     is_projected: bool = False
 
     @cached_property
@@ -204,9 +208,10 @@ def _stitch_levels(
     None if they must fit and one of them does not.
     """
     coarse = recipe.charted(points, graph, nodes, 1) if fine[0].n_patches > 1 else None
-    start = None
+    start, coarse_misfit = None, np.nan
     if coarse is not None:
         _, alignment, start, _ = _align(*coarse, recipe.solver, None)
+        coarse_misfit = alignment.match
         if must_fit and alignment.match > LARGEST_MATCH:
             return None
     terms = None if recipe.terms is None else recipe.terms(nodes)
@@ -214,7 +219,10 @@ def _stitch_levels(
     if must_fit and alignment.match > LARGEST_MATCH:
         return None
     agreement = np.nan if start is None else _relative_distance(start, embedding)
-    return Piece(nodes, *fine, memberships, alignment, embedding, spectrum, agreement, weak)
+    return Piece(
+        *(nodes, *fine, memberships, alignment, embedding, spectrum, agreement, weak),
+        coarse_misfit=coarse_misfit,
+    )
 
 
 def _lay_out(
@@ -355,13 +363,10 @@ def _align(
         )
 
     alignment = stitched()
-    is_full = (charts.dimensions == charts.coordinates.shape[1]).all()
     all_members, few_more = len(cover.members), MOST_GROWTH * len(memberships.entries)
     if (
-        alignment.overlaps is not None
-        and is_full
-        and len(memberships.entries) < all_members <= few_more
-        and alignment.overlaps.n_rigid_groups() > 1
+        len(memberships.entries) < all_members <= few_more
+        and alignment.n_rigid_groups(charts.dimensions) > 1
     ):
         # A hinge: points that belong to more patches may hold it.
         memberships = Memberships.strongest(cover, None, charts.is_off)

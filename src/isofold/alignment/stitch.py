@@ -45,6 +45,8 @@ class Alignment:
         What was stitched.
     match : float
         √(misfit / variance in the overlaps): zero if all patches fit.
+    unit : float
+        Size of chart coordinates, in units of which the overlaps are measured.
     """
 
     rotations: FloatArray
@@ -52,6 +54,15 @@ class Alignment:
     solution: SDPSolution | None
     overlaps: Overlaps | None
     match: float
+    unit: float = 1.0
+
+    def n_rigid_groups(self, dimensions: IntArray) -> int:
+        """Return into how many groups patches fall that can turn against each other, or flip."""
+        if self.overlaps is None:
+            return 1
+        translations = self.translations[:, None, :] / self.unit
+        motions = np.concatenate([self.rotations, translations], axis=1)
+        return self.overlaps.n_rigid_groups(motions, dimensions)
 
 
 def stitch(
@@ -125,7 +136,8 @@ def stitch(
     # Overlaps of single points have no extent; that of charts is one.
     extent = overlaps.variance or float(overlaps.weights.sum())
     match = np.sqrt(max(0.0, misfit) / extent)
-    return Alignment(rotations, unit * rows[begin + dims], solution, overlaps, float(match))
+    translations = unit * rows[begin + dims]
+    return Alignment(rotations, translations, solution, overlaps, float(match), unit)
 
 
 def _with_budget(solver: LowRankSDP, n_entries: int) -> LowRankSDP:

@@ -48,6 +48,9 @@ HARMLESS = {"bending", "certificate", "curvature", "noise", "outliers", "pieces"
 """Doubts that are told, but do not keep a stitched map from being taken: the noise of a sheet, its
 pieces and outliers, and what any map would lose."""
 
+ABOUT_DATA = {"closure", "curvature", "layers"}
+"""Doubts about the data rather than about how they were stitched: they concern any map."""
+
 LARGEST_FOLDED = 0.05
 """Share of near pairs on a map that are far apart in the data from which on it is folded, whatever
 its score: a cylinder pressed flat has one in two, a sharp edge one in three hundred."""
@@ -74,7 +77,9 @@ class Judgement:
     doubts : frozenset of str
         Names of the flags that are raised.
     messages : tuple of str
-        What those of them say that are not harmless.
+        What they say.
+    about_data : tuple of str
+        What those of them say that concern any map of the data.
     """
 
     match: float
@@ -83,6 +88,7 @@ class Judgement:
     folded: float
     doubts: frozenset[str]
     messages: tuple[str, ...]
+    about_data: tuple[str, ...] = ()
 
     @property
     def is_stitched(self) -> bool:
@@ -325,7 +331,8 @@ def judgement_of(embedder: BaseEmbedder) -> Judgement | None:
         estimated_error=float(embedder.estimated_error_),
         folded=float(diagnosis["contraction"].value),
         doubts=frozenset(flag.name for flag in diagnosis.raised),
-        messages=tuple(flag.message for flag in diagnosis.raised if flag.name not in HARMLESS),
+        messages=tuple(flag.message for flag in diagnosis.raised),
+        about_data=tuple(flag.message for flag in diagnosis.raised if flag.name in ABOUT_DATA),
     )
 
 

@@ -54,6 +54,9 @@ class Decision:
         How true the map is.
     reasons : tuple of str
         What was seen, done and lost, in sentences.
+    doubts : frozenset of str
+        Names of all doubts that the evidence raised: flags of the stitched map, taken or not, and
+        shapes that no flat map can keep. Empty if there is no reason not to trust the map.
     """
 
     method: str
@@ -62,6 +65,7 @@ class Decision:
     evidence: dict[str, float]
     quality: MapQuality
     reasons: tuple[str, ...]
+    doubts: frozenset[str] = frozenset()
 
     def summary(self) -> str:
         """Return all sentences as one text."""
@@ -104,10 +108,8 @@ def explain(survey: Survey, trial: Trial, quality: MapQuality, alternative: str)
     partly = ""
     if n_fitted < survey.n_samples:
         partly = f"It was fitted to {n_fitted:,} samples, as time was short; the rest were placed."
-    doubts: tuple[str, ...] = ()
-    if trial.is_doubtful and trial.judgement is not None:
-        doubts = trial.judgement.messages
-    told = (trial.choice.reason, used, _reason(trial, survey), *doubts, partly, _kept(quality))
+    reason, doubts = _reason(trial, survey), _doubts(trial)
+    told = (trial.choice.reason, used, reason, *doubts, partly, _kept(quality))
     every = (*survey.sentences(), *shapes, *told, alternative)
     return tuple(sentence for sentence in every if sentence)
 
@@ -145,6 +147,21 @@ def _reason(trial: Trial, survey: Survey) -> str:
     if judgement is None:
         return "Only distances are known, so that no patches could be stitched."
     return f"{misfit}The data are no sheet that lies flat; local distances were favored."
+
+
+def _doubts(trial: Trial) -> tuple[str, ...]:
+    """Return what the stitched map doubts, or, if it was not taken, what concerns any map."""
+    judgement = trial.judgement
+    if judgement is None or not judgement.doubts:
+        return ()
+    if trial.method == "ipa":
+        return judgement.messages
+    names = ", ".join(sorted(judgement.doubts))
+    unconfirmed = (
+        f"Stitching could not confirm a sheet of {in_words(trial.choice.n_components)} (doubts: "
+        f"{names}): this map may fold or tear the data."
+    )
+    return (unconfirmed, *judgement.about_data)
 
 
 def in_words(n_dimensions: int) -> str:

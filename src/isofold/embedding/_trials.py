@@ -111,10 +111,15 @@ class Trial:
         """Whether the data are a sheet that was unfolded."""
         return self.method == "ipa" and self.judgement is not None and self.judgement.is_sheet
 
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether a stitched map that is no sheet's was taken: what it doubts is to be told."""
-        return self.method == "ipa" and not self.is_sheet
+    def doubts(self, survey: Survey) -> frozenset[str]:
+        """Return the names of all doubts that the evidence raised, whatever method was taken."""
+        if self.is_exact:
+            return frozenset()
+        found = frozenset() if self.judgement is None else self.judgement.doubts
+        if self.is_sheet:
+            return found
+        pieces = {"pieces"} if len(survey.parts) > 1 else set()
+        return found | pieces | {flag.name for flag in survey.raised}
 
     def evidence(self, survey: Survey) -> dict[str, float]:
         """Return the figures that decided, by name; those that could be told."""

@@ -38,8 +38,10 @@ from isofold._errors import DoubtfulMapWarning, InvalidInputError, warn_user
 from isofold._progress import interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
-from isofold.alignment.doubts import diagnose, estimated_error
+from isofold.alignment.doubts import diagnose
 from isofold.alignment.evidence import CERTIFIED_DIMENSION, HOPELESS
+from isofold.alignment.figures import estimate_error
+from isofold.alignment.outliers import find_outliers
 from isofold.alignment.patch_map import MappedPoints, assemble
 from isofold.alignment.recipe import make_recipe, read_cover
 from isofold.alignment.relaxation import Relaxation, relax_if_loose
@@ -58,7 +60,16 @@ SAMPLE_SIZES = (20_000, 80_000)
 """Samples from which patches are made; all others are placed by the charts of their neighbors. The
 second is drawn only if the map of the first is doubtful."""
 
-HELPED_BY_POINTS = {"bending", "contraction", "error", "hinges", "match", "noise", "pieces"}
+HELPED_BY_POINTS = {
+    "bending",
+    "contraction",
+    "error",
+    "hinges",
+    "layers",
+    "match",
+    "noise",
+    "pieces",
+}
 BEYOND_HELP = {"closure", "curvature", "projected"}
 """Doubts for which a larger sample is drawn, and those which it would not change."""
 
@@ -249,12 +260,15 @@ class IPA(BaseEmbedder):
         mapped = patch_map.embed(X, n_jobs=self.n_jobs)
         relaxation = relax_if_loose(places, unfolding, recipe)
         outliers = mapped.squared_distances > mapped.limits
+        placed = find_outliers(patch_map, X, mapped, node_rows[unfolding.used])
+        error = estimate_error(unfolding, placed)
         diagnosis = diagnose(
-            places, unfolding, relaxation=relaxation, stray_share=float(outliers.mean())
+            places, unfolding, relaxation=relaxation, error=error, outlier_share=placed.share
         )
         # All at once and last: a refused fit leaves an earlier one as it was.
         self.n_components_, self.rows_, self.map_ = r, node_rows[unfolding.used], patch_map
         self.outliers_, self.diagnosis_ = outliers, diagnosis
+        self.estimated_error_ = error.total
         self._describe(unfolding, mapped, relaxation)
         return mapped
 
@@ -358,7 +372,6 @@ class IPA(BaseEmbedder):
         total = float(self.spectrum_.sum())
         beyond = float(self.spectrum_[self.n_components_ :].sum())
         self.cut_off_ = beyond / total if total > 0.0 else 0.0
-        self.estimated_error_ = estimated_error(unfolding)
         self._log("%s", self.diagnosis_)
 
     def _log(self, message: str, *values: Any) -> None:

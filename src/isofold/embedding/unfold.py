@@ -120,7 +120,8 @@ class Unfold(BaseEmbedder):
     -----
     Same seed, same map, unless `max_seconds` had to be enforced. `transform` is that of the
     method used, row by row. A `DoubtfulMapWarning` tells when distances are not kept to
-    `tolerance`, or that parts of the map are not to be trusted.
+    `tolerance`, or when the evidence raised any doubt, whatever method was taken
+    (``decision_.doubts``).
 
     Examples
     --------
@@ -182,6 +183,7 @@ class Unfold(BaseEmbedder):
             evidence=trial.evidence(survey),
             quality=quality,
             reasons=explain(survey, trial, quality, trials.alternative(trial)),
+            doubts=trial.doubts(survey),
         )
         # All at once and last: a refused fit leaves an earlier one as it was.
         self.survey_, self.decision_, self.estimator_ = survey, decision, trial.embedder
@@ -191,7 +193,7 @@ class Unfold(BaseEmbedder):
         if points is not None and self.metric == "precomputed":
             self.extension_ = fit_from_distances(trial.embedding)
         logger.log(logging.INFO if self.verbose else logging.DEBUG, "%s", decision)
-        if quality.length_error > self.tolerance or trial.is_doubtful:
+        if quality.length_error > self.tolerance or decision.doubts:
             warn_user(f"{decision.summary()} See decision_.", DoubtfulMapWarning)
         return trial.embedding
 

@@ -228,15 +228,7 @@ class _Growth:
         cover = as_cover(balls, self.graph.n_nodes)
         step = max(1, int(balls.sizes.max()) // ENOUGH_POINTS)
         if step > 1:
-            within = np.arange(len(cover.members)) - np.repeat(cover.indptr[:-1], cover.sizes)
-            chosen = within % step == 0
-            counts = np.add.reduceat(chosen, cover.indptr[:-1])
-            cover = replace(
-                cover,
-                indptr=np.concatenate([[0], np.cumsum(counts)]),
-                members=cover.members[chosen],
-                offsets=cover.offsets[chosen],
-            )
+            cover, _ = cover.thinned(np.full(cover.n_patches, step))
         charts = fit_charts(
             self.points, cover, self.n_components, quadratic=self.quadratic, n_jobs=self.n_jobs
         )

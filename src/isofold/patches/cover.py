@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -94,6 +94,19 @@ class PatchCover:
             Its points.
         """
         return self.members[self.indptr[patch] : self.indptr[patch + 1]]
+
+    def thinned(self, steps: IntArray) -> tuple[PatchCover, IntArray]:
+        """Return the cover with every n-th point of each patch only, and these entries."""
+        within = np.arange(len(self.members)) - np.repeat(self.indptr[:-1], self.sizes)
+        chosen = within % np.repeat(steps, self.sizes) == 0
+        counts = np.add.reduceat(chosen, self.indptr[:-1])
+        cover = replace(
+            self,
+            indptr=np.concatenate([[0], np.cumsum(counts)]),
+            members=self.members[chosen],
+            offsets=self.offsets[chosen],
+        )
+        return cover, np.flatnonzero(chosen)
 
 
 @dataclass(frozen=True, eq=False)
