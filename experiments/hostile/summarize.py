@@ -34,8 +34,9 @@ def judged(draws: pd.DataFrame) -> pd.DataFrame:
         exact: no verdict is passed on whether to warn of that. "known" tells whether the answer
         can be known, "warned" whether something was raised, "alarm" whether it was without need.
     """
-    draws = draws.copy()
-    draws[list(TEXT)] = draws[list(TEXT)].fillna("")
+    # A column without any word is read as one of numbers.
+    words = {name: draws[name].astype(object).where(draws[name].notna(), "") for name in TEXT}
+    draws = draws.assign(**words)
     failed = is_failure(draws)
     few = (draws.wrong >= LEAST_WRONG) & (draws.wrong * draws.n_samples >= FEWEST_WRONG)
     is_curved = draws.loss > 0
@@ -44,7 +45,7 @@ def judged(draws: pd.DataFrame) -> pd.DataFrame:
     )
     draws["known"] = draws.unknown == ""
     # The diagnosis of IPA is its user's to see; that of a method within `Unfold` is not.
-    draws["warned"] = (draws.raised != "") | ((draws.method == "ipa") & (draws.flags != ""))
+    draws["warned"] = (draws.raised != "") | ((draws.method == "ipa") & (draws["flags"] != ""))
     # Wrong samples that are marked as outliers are told of.
     left = draws.wrong_unmarked >= LEAST_WRONG
     left &= draws.n_wrong_unmarked >= FEWEST_WRONG
