@@ -13,6 +13,8 @@ geometry of the surface and the sampling only. They were laid down before any ma
 - *Noise*: from F = 0.07 on, noise in the plane alone makes half of the squared error of 0.1 at
   which a map has failed.
 - *Outliers* are not judged: nobody knows where they belong.
+- *Curved surfaces*: every map is a failure if the inevitable error is one by the rule for all
+  errors (above 0.1, or above 0.02 and three times F). Else no verdict is passed on warnings.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from sklearn.neighbors import NearestNeighbors
 from experiments.draw_tables import log_uniform, noise_floor
 from experiments.hostile.families import FAMILIES
 from experiments.hostile.surfaces import Surface
+from experiments.ipa_failures.summarize import FLOORS, LARGEST_ERROR, LEAST_ERROR
 from isofold._typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["SIZES", "Draw", "local_spacing", "make_draw"]
@@ -49,13 +52,10 @@ NEAREST_LAYER = 0.5
 
 NOISE_PER_GAP = 0.5
 LARGEST_HIDDEN = 0.05
-LARGEST_FLOOR = 0.1 / np.sqrt(2)
+LARGEST_FLOOR = LARGEST_ERROR / np.sqrt(2)
 
 FAR_OFF = 5.0
 """Standard deviations beyond which noise of heavy tails makes an outlier."""
-
-LARGEST_LOSS = 0.02
-"""Inevitable error up to which a curved surface has a nearly exact flat map."""
 
 COUNTED = 6
 """Neighbors from whose distance the spacing at a sample is told."""
@@ -80,7 +80,7 @@ class Draw:
     noise : float
         Standard deviation, or scale of Student noise, in every coordinate.
     floor : float
-        F, the error that noise in the plane alone causes; NaN without a truth.
+        F, the error that noise in the plane alone causes.
     loss : float
         Error that no flat map avoids.
     judged : ndarray of bool of shape (n_samples,)
@@ -116,8 +116,9 @@ class Draw:
 
     @property
     def has_truth(self) -> bool:
-        """Whether a flat map can be nearly exact."""
-        return self.truth is not None and self.loss < LARGEST_LOSS
+        """Whether the inevitable error alone makes no failure, by the rule for all errors."""
+        beyond_floor = self.loss > max(LEAST_ERROR, FLOORS * self.floor)
+        return not (self.loss > LARGEST_ERROR or beyond_floor)
 
 
 def make_draw(seed: int, number: int, *, largest: int = SIZES[1]) -> Draw:
@@ -152,11 +153,8 @@ def make_draw(seed: int, number: int, *, largest: int = SIZES[1]) -> Draw:
     X[is_gross] = X.mean(axis=0) + 1.5 * anywhere[is_gross]
     hidden = _hidden(surface, noise)
     judged = ~(off | is_gross)
-    floor = np.nan
-    if surface.truth is not None:
-        # Of heavy tails only what is judged counts.
-        deviation = np.sqrt((moved[judged] ** 2).mean())
-        floor = noise_floor(surface.truth[judged], float(deviation))
+    # Of heavy tails only what is judged counts.
+    floor = _floor(surface, judged, float(np.sqrt((moved[judged] ** 2).mean())))
     unknown = _unknown(surface, noise, hidden, floor)
     return Draw(
         seed,
@@ -199,14 +197,22 @@ def _hidden(surface: Surface, noise: float) -> BoolArray:
 
 def _unknown(surface: Surface, noise: float, hidden: BoolArray, floor: float) -> str:
     """Return why nobody can know the answer, or nothing."""
-    if surface.unknown:
+    if surface.unknown and noise >= surface.unknown_from:
         return surface.unknown
     if hidden.mean() >= LARGEST_HIDDEN:
         by_noise = (noise >= NOISE_PER_GAP * np.asarray(surface.gap)).mean() >= LARGEST_HIDDEN
         return "noise hides the layers" if by_noise else "layers nearer than half a spacing"
-    if floor >= LARGEST_FLOOR:
+    if surface.truth is not None and floor >= LARGEST_FLOOR:
         return "noise alone makes the error"
     return ""
+
+
+def _floor(surface: Surface, judged: BoolArray, deviation: float) -> float:
+    """Return F; without a truth, by the extent of the data."""
+    if surface.truth is not None:
+        return noise_floor(surface.truth[judged], deviation)
+    share = surface.n_components / surface.X.shape[1]
+    return noise_floor(surface.X[judged], deviation * float(np.sqrt(share)))
 
 
 def _noise_unit(surface: Surface) -> float:

@@ -52,7 +52,8 @@ def judged(draws: pd.DataFrame) -> pd.DataFrame:
     draws["heard"] = draws.warned | ((draws.verdict == "few points wrong") & ~left)
     draws["silent"] = draws.verdict.isin(["failure", "few points wrong"]) & ~draws.heard
     unneeded = np.array([_is_unneeded(row) for row in draws.itertuples()], dtype=bool)
-    draws["alarm"] = (draws.verdict == "good") & draws.warned & unneeded
+    # Where nobody can know, a doubt is right even if the map is.
+    draws["alarm"] = (draws.verdict == "good") & draws.known & draws.warned & unneeded
     return draws
 
 
@@ -82,7 +83,7 @@ def summary(draws: pd.DataFrame) -> str:
     """
     crashed = draws[draws.exception.notna()]
     draws = judged(draws[draws.exception.isna()])
-    silent, alarms = draws[draws.silent], draws[draws.alarm & draws.known]
+    silent, alarms = draws[draws.silent], draws[draws.alarm]
     method = ", ".join(sorted(set(draws.method)))
     head = (
         f"{len(draws)} draws of {method}, seed {', '.join(map(str, sorted(set(draws.seed))))}. "
@@ -111,7 +112,7 @@ def _counts(group: pd.DataFrame) -> tuple[Any, ...]:
     return (
         len(good),
         int(good.alarm.sum()),
-        _share(good.alarm),
+        _share(good.alarm[good.known]),
         len(bad),
         int((bad.verdict == "few points wrong").sum()),
         int(bad.silent.sum()),

@@ -62,7 +62,9 @@ class Surface:
         Error that intrinsic curvature makes inevitable on a flat map; infinite if the surface is
         closed, crosses itself or has more dimensions.
     unknown : str
-        Why nobody can know the answer even without noise, by the parameters; empty if it can be.
+        Why nobody can know the answer, by the parameters; empty if it can be.
+    unknown_from : float
+        Noise from which on this holds.
     tails : float
         Degrees of freedom of Student noise; infinite for Gaussian noise.
     gross : float
@@ -80,6 +82,7 @@ class Surface:
     is_apart: bool = False
     loss: float = 0.0
     unknown: str = ""
+    unknown_from: float = 0.0
     tails: float = np.inf
     gross: float = 0.0
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -189,12 +192,14 @@ def bend(
 
 
 def curved_loss(curvature: FloatArray, X: FloatArray) -> float:
-    """Return the error that Gaussian curvature makes inevitable: |mean K| · var / 8.
+    """Return the error that Gaussian curvature K makes inevitable, about: |mean K| · var / 16.
 
-    It is the error of the best flat map of a cap to first order, 1.2 % for 25 degrees.
+    It is the relative error of all distances along the surface on the flat map of least stress.
+    Such maps of dense samples have errors of var / 19 for caps of 20 to 75 degrees, and of var / 12
+    for saddles.
     """
     variance = ((X - X.mean(axis=0)) ** 2).sum(axis=1).mean()
-    return float(np.abs(curvature.mean()) * variance / 8)
+    return float(np.abs(curvature.mean()) * variance / 16)
 
 
 def drawn_gap(rng: Rng, spacing: float, low: float, high: float) -> float:

@@ -1,8 +1,12 @@
 """Sheets of other outlines than a rectangle, bent gently: necks, holes, stripes, lattices, ribbons.
 
-Where two parts of a bent sheet meet in less than two spacings, hardly a triangle of samples spans
-the neck: the parts may turn about it like about a hinge, and distances along the surface do not
-tell the angle. On a plane they do, since straight distances are true there.
+Where two parts meet in less than two spacings, only the samples near the neck tell how one is
+turned against the other. The surfaces are smooth there, so that without noise they tell it
+exactly. Noise σ at a dozen samples with a lever of three spacings makes the angle wrong by σ / (3
+√6) a spacing: from 0.3 spacings on by 0.04, which takes the parts 0.02 of the extent off their
+places, an error that counts. Along a bridge or a ribbon such errors add up, with levers of one
+spacing: there it is 0.1 spacings. On a plane straight distances tell the angle, whatever the
+neck.
 """
 
 from __future__ import annotations
@@ -32,21 +36,35 @@ Rng = np.random.RandomState
 WIDEST_HINGE = 2.0
 """Width in spacings below which a neck is a hinge."""
 
+TURNING, ADDED_TURNING = 0.3, 0.1
+"""Noise in spacings from which on a hinge, or a row of them, has no certain angle."""
+
 LEAST_APART = 1.5
 """Width in spacings from which on an empty stripe may rightly be called a gap between components;
 random samples have holes of this size, but none along a whole line."""
 
 
-def _bent(flat: FloatArray, rng: Rng, neck: float | None = None, **told: Any) -> Surface:
-    """Bend a domain; a neck, in spacings, that is too narrow makes the answer unknown."""
+def _bent(
+    flat: FloatArray,
+    rng: Rng,
+    neck: float | None = None,
+    spacing: float = 0.0,
+    turning: float = TURNING,
+    **told: Any,
+) -> Surface:
+    """Bend a domain; a narrow neck, in spacings, makes the answer unknown from some noise on."""
     X, bent = bend(flat, rng, may_be_plane=neck is not None)
     told |= bent
-    unknown = ""
+    unknown, is_apart = "", False
     if neck is not None:
         told["neck"] = neck
+        # Of a point nobody can say whether it joins.
+        is_apart = neck < 1.0
         if neck < WIDEST_HINGE and bent["bend"] != "plane":
-            unknown = "hinge: a neck of less than two spacings"
-    return Surface(X, flat, unknown=unknown, options=told)
+            unknown = "hinge: a neck of less than two spacings, and noise"
+    return Surface(
+        X, flat, is_apart=is_apart, unknown=unknown, unknown_from=turning * spacing, options=told
+    )
 
 
 def _drawn_neck(rng: Rng) -> float:
@@ -57,18 +75,20 @@ def _drawn_neck(rng: Rng) -> float:
 def bow_tie(n: int, rng: Rng) -> Surface:
     """Draw two triangles that meet at a neck or a point."""
     neck = _drawn_neck(rng)
-    narrow = min(neck * mean_spacing(n, 8.0), 2.0)
+    spacing = mean_spacing(n, 8.0)
+    narrow = min(neck * spacing, 2.0)
 
     def contains(p: FloatArray) -> BoolArray:
         return np.abs(p[:, 1] - 2.0) <= np.maximum(np.abs(p[:, 0] - 2.0), narrow / 2)
 
-    return _bent(inside(n, rng, 4.0, 4.0, contains), rng, neck)
+    return _bent(inside(n, rng, 4.0, 4.0, contains), rng, neck, spacing)
 
 
 def disk_chain(n: int, rng: Rng) -> Surface:
     """Draw two to six disks in a zigzag, each joined to the next at a point or a narrow overlap."""
     n_disks, neck = rng.randint(2, 7), _drawn_neck(rng)
-    chord = min(neck * mean_spacing(n, n_disks * np.pi), 1.6)
+    spacing = mean_spacing(n, n_disks * np.pi)
+    chord = min(neck * spacing, 1.6)
     step = 2 * np.sqrt(1 - (chord / 2) ** 2)
     slant = np.radians(rng.uniform(0.0, 50.0))
     k = np.arange(n_disks)
@@ -78,7 +98,7 @@ def disk_chain(n: int, rng: Rng) -> Surface:
         return np.any([((p - center) ** 2).sum(axis=1) <= 1 for center in centers], axis=0)
 
     flat = inside(n, rng, centers[-1, 0] + 1, centers[:, 1].max() + 1, contains)
-    return _bent(flat, rng, neck, disks=n_disks)
+    return _bent(flat, rng, neck, spacing, disks=n_disks)
 
 
 def dumbbell(n: int, rng: Rng) -> Surface:
@@ -93,7 +113,7 @@ def dumbbell(n: int, rng: Rng) -> Surface:
         (2.0, 2.0 + bridge, middle - half, middle + half),
         (2.0 + bridge, 4.0 + bridge, 0.0, 2.0),
     ]
-    return _bent(rectangles(n, rng, boxes), rng, neck, bridge=bridge)
+    return _bent(rectangles(n, rng, boxes), rng, neck, spacing, ADDED_TURNING, bridge=bridge)
 
 
 def cross(n: int, rng: Rng) -> Surface:
@@ -107,7 +127,7 @@ def cross(n: int, rng: Rng) -> Surface:
         boxes = [(0.0, 5.0, 0.0, 2 * half), (0.0, 2 * half, 0.0, 4.0)]
     flat = rectangles(n, rng, boxes)
     spacing = mean_spacing(n, 18 * half - 4 * half**2)
-    return _bent(flat, rng, 2 * half / spacing, kind=kind)
+    return _bent(flat, rng, 2 * half / spacing, spacing, ADDED_TURNING, kind=kind)
 
 
 def holed(n: int, rng: Rng) -> Surface:
@@ -139,8 +159,10 @@ def rim(n: int, rng: Rng) -> Surface:
         return (inner <= size) & (size <= 1.0)
 
     area = (4 * np.pi if kind == "annulus" else 16.0) * (1 - inner**2)
-    width = 2.0 * (1 - inner) / mean_spacing(n, area)
-    return _bent(inside(n, rng, 4.0, 4.0, contains), rng, width, kind=kind, inner=inner)
+    spacing = mean_spacing(n, area)
+    width = 2.0 * (1 - inner) / spacing
+    flat = inside(n, rng, 4.0, 4.0, contains)
+    return _bent(flat, rng, width, spacing, ADDED_TURNING, kind=kind, inner=inner)
 
 
 def clusters(n: int, rng: Rng) -> Surface:
@@ -174,8 +196,7 @@ def stripes(n: int, rng: Rng) -> Surface:
     gap, strip = empty * width / spacing, (1 - empty) * width / spacing
     unknown = ""
     if gap >= LEAST_APART and strip < WIDEST_HINGE:
-        # A strip of one row of samples is a curve, of which r = 2 coordinates say nothing.
-        unknown = "strips of less than two spacings"
+        unknown = "hinge: strips of less than two spacings, and noise"
     told = {"strips": k, "gap": gap, "strip": strip, "along": along, **bent}
     return Surface(
         X,
@@ -183,6 +204,7 @@ def stripes(n: int, rng: Rng) -> Surface:
         labels=label if gap >= LEAST_APART else None,
         is_apart=gap >= LEAST_APART,
         unknown=unknown,
+        unknown_from=ADDED_TURNING * spacing,
         options=told,
     )
 
@@ -209,7 +231,8 @@ def ribbon(n: int, rng: Rng) -> Surface:
     """Draw a ribbon 30 to 100 times as long as wide, rolled or bent."""
     length = log_uniform(rng, 30.0, 100.0)
     flat, told = rectangle(n, rng, length, 1.0)
-    neck = 1.0 / mean_spacing(n, length)
+    spacing = mean_spacing(n, length)
+    neck = 1.0 / spacing
     gap = np.inf
     if rng.randint(2):
         path = spiral(rng.uniform(1.0, 2.5), 1.0, 1.0)
@@ -219,10 +242,13 @@ def ribbon(n: int, rng: Rng) -> Surface:
     else:
         X, bent = bend(flat, rng)
         told |= bent
-    # A ribbon of one row of samples is a curve; its second coordinate is a hinge at every sample.
-    unknown = "ribbon of less than two spacings" if neck < WIDEST_HINGE else ""
+    unknown = ""
+    if neck < WIDEST_HINGE:
+        unknown = "hinge: a ribbon of less than two spacings, and noise"
     told |= {"length": length, "neck": neck}
-    return Surface(X, flat, gap=gap, unknown=unknown, options=told)
+    return Surface(
+        X, flat, gap=gap, unknown=unknown, unknown_from=ADDED_TURNING * spacing, options=told
+    )
 
 
 FAMILIES = (
