@@ -245,3 +245,9 @@ def test_runs_resume_and_are_cut_short(tmp_path, monkeypatch):
     assert list(rows.number) == [0, 1]
     assert pd.isna(rows.exception[0])
     assert rows.exception[1].startswith("Ended")
+
+
+def test_what_only_the_decision_tells_is_heard():
+    # A cloud of more dimensions than the map: said in words, warning or not.
+    row = run_draw("unfold", make_draw(2, list(FAMILIES).index("blob"), largest=60))
+    assert "cannot keep all distances" in row["told"]
