@@ -138,7 +138,8 @@ def knotted_ribbon(n: int, rng: Rng) -> Surface:
     """Draw a trefoil made a ribbon by a fourth dimension, as a closed ring or open."""
     is_closed = bool(rng.randint(2))
     path, width = trefoil(1.0 if is_closed else rng.uniform(0.5, 0.95)), rng.uniform(2.0, 10.0)
-    flat, told = rectangle(n, rng, length_of(path), width)
+    # Sparse ends would open a ring.
+    flat, told = rectangle(n, rng, length_of(path), width, density="even" if is_closed else None)
     X = np.column_stack((follow(path, flat[:, 0]), flat[:, 1]))
     told |= {"closed": is_closed, "width": width}
     if is_closed:
@@ -151,11 +152,12 @@ def knotted_ribbon(n: int, rng: Rng) -> Surface:
 def moebius_strip(n: int, rng: Rng) -> Surface:
     """Draw a Moebius strip."""
     width = rng.uniform(0.2, 0.9)
-    (phi, v), told = rectangle(n, rng, 2 * np.pi, 2 * width)[0].T, {"width": width}
+    # Sparse ends would open it.
+    phi, v = rectangle(n, rng, 2 * np.pi, 2 * width, density="even")[0].T
     v = v - width
     out = 1 + v / 2 * np.cos(phi / 2)
     X = np.column_stack((out * np.cos(phi), out * np.sin(phi), v / 2 * np.sin(phi / 2)))
-    return Surface(X, gap=1.0, loss=CLOSED, options=told)
+    return Surface(X, gap=1.0, loss=CLOSED, options={"width": width})
 
 
 def _even_in(

@@ -26,15 +26,17 @@ __all__ = ["FAMILIES"]
 Rng = np.random.RandomState
 
 
-def _along(n: int, rng: Rng, path: FloatArray) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
+def _along(
+    n: int, rng: Rng, path: FloatArray, density: str | None = None
+) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
     """Return points of a path with their lengths from its begin."""
-    flat, told = rectangle(n, rng, length_of(path), 1.0)
+    flat, told = rectangle(n, rng, length_of(path), 1.0, density=density)
     return follow(path, flat[:, 0]), flat[:, :1], told
 
 
 def spiral_curve(n: int, rng: Rng) -> Surface:
-    """Draw a spiral whose turns are 0.3 to 30 spacings apart."""
-    turns, apart = rng.uniform(1.5, 6.0), log_uniform(rng, 0.3, 30.0)
+    """Draw a spiral whose turns are 0.5 to 30 spacings apart."""
+    turns, apart = rng.uniform(1.5, 6.0), log_uniform(rng, 0.5, 30.0)
     # A turn of mean radius R has the length 2 π R: the inner radius follows from the gap.
     spacing = 1.0 / apart
     inner = max(0.5, n * spacing / (2 * np.pi * turns) - turns / 2)
@@ -59,7 +61,8 @@ def trefoil_curve(n: int, rng: Rng) -> Surface:
     """Draw a trefoil knot, closed or open."""
     is_closed = bool(rng.randint(2))
     path = trefoil(1.0 if is_closed else rng.uniform(0.5, 0.97))
-    X, truth, told = _along(n, rng, path)
+    # Sparse ends would open the knot.
+    X, truth, told = _along(n, rng, path, "even" if is_closed else None)
     told["closed"] = is_closed
     if is_closed:
         return Surface(X, None, 1, gap=STRANDS, loss=CLOSED, options=told)
