@@ -52,6 +52,8 @@ reproduce: setup
 	$(BIN)/python -m experiments.ipa_thesis
 	$(BIN)/python -m experiments.ipa_real
 	$(BIN)/python -m experiments.ipa_failures --out experiment-output/ipa_failures.csv
+	$(BIN)/python -m experiments.hostile ipa --out experiment-output/hostile_ipa.csv
+	$(BIN)/python -m experiments.hostile unfold --out experiment-output/hostile_unfold.csv
 	$(BIN)/python -m experiments.disjoint_manifolds
 	$(BIN)/python -m experiments.colored_mvu
 	$(BIN)/python -m experiments.ldlc

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments.draw_tables import log_uniform
 from isofold.datasets import SYNTHETIC, Dataset, lift
 
 __all__ = ["SURFACES", "Draw", "Surface", "make_draw"]
@@ -60,13 +61,9 @@ class Surface:
     choose: Choice = lambda _: {}
 
 
-def _log_uniform(rng: np.random.RandomState, low: float, high: float) -> float:
-    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
-
-
 def _roll(rng: np.random.RandomState) -> dict[str, Any]:
     return {
-        "width": _log_uniform(rng, 8.0, 60.0),
+        "width": log_uniform(rng, 8.0, 60.0),
         "turns": rng.uniform(1.0, 3.0),
         "uniform": bool(rng.randint(2)),
     }
@@ -74,7 +71,7 @@ def _roll(rng: np.random.RandomState) -> dict[str, Any]:
 
 def _holed_roll(rng: np.random.RandomState) -> dict[str, Any]:
     hole = (rng.uniform(0.1, 0.7), rng.uniform(0.1, 0.7))
-    return {"width": _log_uniform(rng, 8.0, 60.0), "hole": hole}
+    return {"width": log_uniform(rng, 8.0, 60.0), "hole": hole}
 
 
 SURFACES: Mapping[str, Surface] = MappingProxyType(
@@ -171,16 +168,16 @@ def make_draw(seed: int, number: int, *, largest: int = SIZES[1]) -> Draw:
     weights = np.array([SURFACES[name].weight for name in names])
     name = str(rng.choice(names, p=weights / weights.sum()))
     surface = SURFACES[name]
-    n_samples = round(_log_uniform(rng, SIZES[0], largest))
+    n_samples = round(log_uniform(rng, SIZES[0], largest))
     options = surface.choose(rng)
     is_unbalanced, imbalance = rng.uniform() < SHARE_UNBALANCED, rng.uniform(*IMBALANCE)
     if surface.takes_imbalance and is_unbalanced:
         options["imbalance"] = imbalance
-    is_clean, noise = rng.uniform() < SHARE_CLEAN, surface.layers * _log_uniform(rng, *NOISE)
+    is_clean, noise = rng.uniform() < SHARE_CLEAN, surface.layers * log_uniform(rng, *NOISE)
     example = SYNTHETIC[name](8, random_state=0)
     least, r = example.X.shape[1], example.truth.shape[1]
     is_unlifted = rng.uniform() < SHARE_UNLIFTED
-    n_features = round(_log_uniform(rng, max(least, 3), MOST_FEATURES))
+    n_features = round(log_uniform(rng, max(least, 3), MOST_FEATURES))
     is_narrow = r > 1 and rng.uniform() < SHARE_NARROW
     return Draw(
         number=number,

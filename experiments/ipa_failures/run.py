@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 import warnings
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from experiments.draw_tables import append_row, noise_floor, numbers_in
 from experiments.ipa_failures.draws import SIZES, SURFACES, Draw, make_draw
 from isofold import IPA
-from isofold.datasets import Dataset
 from isofold.quality import procrustes_error
 
 __all__ = ["main", "run_draw"]
@@ -66,11 +65,11 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=SIZES[1], help="largest number of points")
     parser.add_argument("--out", type=Path, required=True, help="file of comma-separated values")
     wanted = parser.parse_args()
-    done = _numbers_in(wanted.out, wanted.seed)
+    done = numbers_in(wanted.out, wanted.seed)
     for number in range(wanted.first, wanted.first + wanted.draws):
         if number not in done:
             draw = make_draw(wanted.seed, number, largest=wanted.largest)
-            _append(wanted.out, {"seed": wanted.seed, **run_draw(draw)})
+            append_row(wanted.out, {"seed": wanted.seed, **run_draw(draw)}, COLUMNS)
 
 
 def run_draw(draw: Draw) -> dict[str, Any]:
@@ -87,7 +86,11 @@ def run_draw(draw: Draw) -> dict[str, Any]:
         The values of the columns. What was raised is in the column "exception", if anything was.
     """
     data = draw.dataset()
-    row = {**vars(draw), "has_truth": SURFACES[draw.surface].has_truth, "floor": _floor(draw, data)}
+    row = {
+        **vars(draw),
+        "has_truth": SURFACES[draw.surface].has_truth,
+        "floor": noise_floor(data.truth, draw.noise),
+    }
     ipa = IPA(n_components=draw.n_components, random_state=0, n_jobs=1)
     begin = time.process_time()
     try:
@@ -110,26 +113,3 @@ def run_draw(draw: Draw) -> dict[str, Any]:
         row[f"flag_{flag.name}"] = float(flag.value)
         row[f"raised_{flag.name}"] = flag.is_raised
     return row
-
-
-def _floor(draw: Draw, data: Dataset) -> float:
-    """Return F, the error that noise in the plane alone causes."""
-    centered = data.truth - data.truth.mean(axis=0)
-    extent = np.sqrt((centered**2).sum() / len(centered))
-    return float(draw.noise * np.sqrt(data.truth.shape[1]) / extent)
-
-
-def _numbers_in(path: Path, seed: int) -> set[int]:
-    if not path.exists():
-        return set()
-    with path.open(newline="") as file:
-        return {int(row["number"]) for row in csv.DictReader(file) if int(row["seed"]) == seed}
-
-
-def _append(path: Path, row: dict[str, Any]) -> None:
-    is_new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        if is_new:
-            writer.writeheader()
-        writer.writerow(row)

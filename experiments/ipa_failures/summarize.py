@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
+from experiments.draw_tables import markdown_table, short_options
 from experiments.ipa_failures.run import FLAGS
 
 __all__ = ["is_failure", "main", "summary"]
@@ -74,7 +74,10 @@ def summary(draws: pd.DataFrame) -> str:
         ("Failures without a flag", _listed(misses)),
         ("Flags without a failure", _listed(alarms)),
         ("Slow", _listed(draws[draws.seconds > SLOW])),
-        ("Exceptions", _table(("draw", "exception"), crashed[["number", "exception"]].to_numpy())),
+        (
+            "Exceptions",
+            markdown_table(("draw", "exception"), crashed[["number", "exception"]].to_numpy()),
+        ),
     ]
     head = (
         f"{len(draws)} draws, seed {', '.join(map(str, sorted(set(draws.seed))))}. Seconds a draw: "
@@ -96,7 +99,7 @@ def _confusion(draws: pd.DataFrame) -> str:
         row = (name, len(bad), bad.flagged.sum(), (~bad.flagged).sum(), len(good))
         rows.append((*row, good.flagged.sum(), share))
     head = ("surfaces", "failures", "flagged", "missed", "good", "flagged", "share")
-    return _table(head, rows)
+    return markdown_table(head, rows)
 
 
 def _by_surface(draws: pd.DataFrame) -> str:
@@ -105,7 +108,9 @@ def _by_surface(draws: pd.DataFrame) -> str:
         good, bad = group[~group.failure], group[group.failure]
         median = f"{good.error.median():.1e}" if len(good) else "-"
         rows.append((name, len(good), good.flagged.sum(), median, len(bad), bad.flagged.sum()))
-    return _table(("surface", "good", "flagged", "median error", "failures", "flagged"), rows)
+    return markdown_table(
+        ("surface", "good", "flagged", "median error", "failures", "flagged"), rows
+    )
 
 
 def _flags(draws: pd.DataFrame) -> str:
@@ -120,7 +125,9 @@ def _flags(draws: pd.DataFrame) -> str:
         only = [(alone & draws.failure).sum(), (alone & ~draws.failure).sum()]
         rows.append((name, *_agreement(draws, name), *_agreement(stitched, name), *counts, *only))
     head = ("flag", "AUC", "Spearman", "AUC, stitched", "Spearman, stitched")
-    return _table((*head, "on failures", "on good ones", "alone", "alone on good ones"), rows)
+    return markdown_table(
+        (*head, "on failures", "on good ones", "alone", "alone on good ones"), rows
+    )
 
 
 def _agreement(draws: pd.DataFrame, name: str) -> tuple[str, str]:
@@ -140,34 +147,12 @@ def _listed(draws: pd.DataFrame) -> str:
         noise, *others = (f"{value:.2g}" for value in figures)
         what = (draw.number, draw.surface, draw.n_samples, draw.n_features, draw.n_components)
         rest = (draw.n_patches, draw.status, f"{draw.seconds:.1f}", draw.flags)
-        rows.append((*what, noise, _short(draw.options), *others, *rest))
-    return _table((*head, "patches", "status", "seconds", "flags"), rows)
+        rows.append((*what, noise, short_options(draw.options), *others, *rest))
+    return markdown_table((*head, "patches", "status", "seconds", "flags"), rows)
 
 
 def _names(raised: Iterable[bool]) -> str:
     return ", ".join(name for name, is_raised in zip(FLAGS, raised, strict=True) if is_raised)
-
-
-def _short(options: str) -> str:
-    """Return options with fewer digits."""
-    words = options.strip("{}").replace("'", "").replace("np.float64", "").split()
-    return " ".join(_rounded(word) for word in words)
-
-
-def _rounded(word: str) -> str:
-    number = word.strip("(),")
-    try:
-        return word.replace(number, f"{float(number):.3g}")
-    except ValueError:
-        return word
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    rows = list(rows)
-    if not rows:
-        return "None.\n"
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(str(cell) for cell in line)} |\n" for line in lines)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,234 @@
+"""Fit draws in processes of their own, which are ended when they take too long; one row a draw."""
+
+from __future__ import annotations
+
+import multiprocessing as mp
+import resource
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.draw_tables import append_row, numbers_in
+from experiments.harness import say
+from experiments.hostile.draws import Draw, make_draw
+from experiments.hostile.judge import true_errors
+from isofold import IPA, Unfold
+from isofold._typing import IntArray
+
+__all__ = ["COLUMNS", "METHODS", "run", "run_draw"]
+
+MOST_SECONDS = 120
+"""Processor time after which a fit is ended."""
+
+MOST_WAITING = 5.0
+"""The same in time of the clock, as a multiple: other work may share the machine."""
+
+COLUMNS = (
+    "method",
+    "seed",
+    "number",
+    "family",
+    "n_samples",
+    "n_features",
+    "n_components",
+    "noise",
+    "options",
+    "has_truth",
+    "loss",
+    "floor",
+    "unknown",
+    "is_apart",
+    "has_outliers",
+    "error",
+    "whole",
+    "by_component",
+    "wrong",
+    "wrong_unmarked",
+    "n_wrong_unmarked",
+    "used",
+    "raised",
+    "flags",
+    "figures",
+    "told",
+    "estimated_error",
+    "seconds",
+    "exception",
+)
+
+IS_TOLD = (
+    "cannot keep all distances",
+    "no sheet that lies flat",
+    "Patches of the data disagree",
+    "where pieces lie to each other means little",
+)
+"""Sentences of a decision that tell its reader that distances are not all true."""
+
+
+def _fit_ipa(draw: Draw) -> tuple[Any, dict[str, Any]]:
+    ipa = IPA(n_components=draw.n_components, random_state=0, n_jobs=1).fit(draw.X)
+    return ipa, {"used": "ipa", **_diagnosis_of(ipa)}
+
+
+def _fit_unfold(draw: Draw) -> tuple[Any, dict[str, Any]]:
+    unfold = Unfold(n_components=draw.n_components, random_state=0, n_jobs=1).fit(draw.X)
+    text = unfold.decision_.summary()
+    shapes = [shape for shape in unfold.survey_.shapes() if shape in text]
+    told = [sentence for sentence in IS_TOLD if sentence in text] + shapes
+    row = _diagnosis_of(unfold.estimator_)
+    return unfold, {**row, "used": unfold.decision_.method, "told": " ".join(told)}
+
+
+METHODS = {"ipa": _fit_ipa, "unfold": _fit_unfold}
+"""Fits by name; each returns the fitted estimator and what it says of itself."""
+
+
+def _diagnosis_of(model: Any) -> dict[str, Any]:
+    """Return the names of raised flags, and the figures of all."""
+    if not hasattr(model, "diagnosis_"):
+        return {}
+    flags = model.diagnosis_.flags
+    return {
+        "flags": " ".join(flag.name for flag in model.diagnosis_.raised),
+        "figures": " ".join(f"{flag.name}={float(flag.value):.3g}" for flag in flags),
+        "estimated_error": getattr(model, "estimated_error_", np.nan),
+    }
+
+
+def run(method: str, path: Path, *, seed: int, numbers: range, largest: int, jobs: int = 1) -> None:
+    """Run the draws that a file does not hold yet, and append a row for each.
+
+    Parameters
+    ----------
+    method : {"ipa", "unfold"}
+        What is fitted.
+    path : Path
+        File of comma-separated values.
+    seed : int
+        Seed of the draws.
+    numbers : range
+        Numbers of the draws.
+    largest : int
+        Largest number of points.
+    jobs : int, default=1
+        Draws at a time.
+    """
+    done = numbers_in(path, seed)
+    wanted = [number for number in numbers if number not in done]
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(_guarded, method, seed, number, largest) for number in wanted]
+        try:
+            for count, future in enumerate(as_completed(waiting), start=1):
+                row = future.result()
+                append_row(path, row, COLUMNS)
+                say(f"{count} of {len(wanted)}: {row['number']} {row['family']}")
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _guarded(method: str, seed: int, number: int, largest: int) -> dict[str, Any]:
+    """Run a draw in a process of its own, and end that if it takes too long."""
+    context = mp.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(there, method, seed, number, largest))
+    process.start()
+    there.close()
+    try:
+        # An end without a word wakes the reader, too.
+        row: dict[str, Any] = here.recv() if here.poll(MOST_WAITING * MOST_SECONDS) else {}
+    except EOFError:
+        row = {}
+    finally:
+        process.kill()
+        process.join()
+        here.close()
+    if not row:
+        draw = make_draw(seed, number, largest=largest)
+        text = f"Ended after {MOST_SECONDS} s, or died (exit code {process.exitcode})"
+        row = {**_head(method, draw), "exception": text, "seconds": MOST_SECONDS}
+    return row
+
+
+def _work(to: Connection, method: str, seed: int, number: int, largest: int) -> None:
+    draw = make_draw(seed, number, largest=largest)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(used.ru_utime + used.ru_stime) + MOST_SECONDS
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    to.send(run_draw(method, draw))
+
+
+def run_draw(method: str, draw: Draw) -> dict[str, Any]:
+    """Fit a draw and return its row.
+
+    Parameters
+    ----------
+    method : {"ipa", "unfold"}
+        What is fitted.
+    draw : Draw
+        The draw.
+
+    Returns
+    -------
+    dict
+        The values of the columns. What was raised is in the column "exception", if anything was.
+    """
+    row = _head(method, draw)
+    begin = time.process_time()
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model, found = METHODS[method](draw)
+    except Exception as exception:  # the study goes on, and reports it
+        text = f"{type(exception).__name__}: {exception}"
+        return {**row, "exception": text, "seconds": time.process_time() - begin}
+    row["seconds"] = time.process_time() - begin
+    row["raised"] = " ".join(dict.fromkeys(w.category.__name__ for w in caught))
+    fitted = getattr(model, "estimator_", model)
+    errors = true_errors(
+        draw,
+        model.embedding_,
+        told=_components(model, fitted, len(draw.X)),
+        outliers=_samples(fitted, "outliers_", len(draw.X)),
+    )
+    return {**row, **found, **vars(errors)}
+
+
+def _components(model: Any, fitted: Any, n: int) -> IntArray | None:
+    """Return the component of every sample, if the method said that there are several."""
+    component = _samples(fitted, "piece_", n)
+    if component is not None and component.max() > 0:
+        return component
+    if hasattr(model, "decision_") and model.decision_.evidence.get("pieces", 1.0) > 1.0:
+        # Said, but not which: only true components can be judged by themselves.
+        return np.zeros(n, dtype=np.intp)
+    return None
+
+
+def _samples(fitted: Any, name: str, n: int) -> Any:
+    """Return an attribute if it has a value for every sample."""
+    values = getattr(fitted, name, None)
+    return values if values is not None and len(values) == n else None
+
+
+def _head(method: str, draw: Draw) -> dict[str, Any]:
+    """Return what is known of a draw before it is fitted."""
+    row = {name: getattr(draw, name) for name in COLUMNS if hasattr(draw, name)}
+    options = {key: _plain(value) for key, value in draw.options.items()}
+    n_samples, n_features = draw.X.shape
+    return {
+        **row,
+        "method": method,
+        "options": str(options),
+        "n_samples": n_samples,
+        "n_features": n_features,
+    }
+
+
+def _plain(value: Any) -> Any:
+    return float(f"{value:.4g}") if isinstance(value, float) else value
