@@ -283,8 +283,8 @@ def _error_flag(error: ErrorParts) -> Flag:
         total,
         limit,
         total > limit,
-        f"The coordinates are uncertain by {total:.0%} of their extent: {error.noise:.1%} by noise, "
-        f"{error.scale:.1%} by what patches of twice the size would change.",
+        f"The coordinates are uncertain by {total:.0%} of their extent: {error.noise:.1%} by "
+        f"noise, {error.scale:.1%} by what patches of twice the size would change.",
         "Take more points or less noise.",
     )
 
@@ -346,8 +346,8 @@ def _outliers_flag(share: float, error: float) -> Flag:
         error,
         NOTABLE_ERROR,
         error > NOTABLE_ERROR,
-        f"Outliers ({share:.1%} of the points) lie between parts of the data that are far from each "
-        f"other on the map: their places may be wrong, and the mean error {error:.0%} of the extent.",
+        f"Outliers ({share:.1%} of the points) lie between parts of the data that are far apart on "
+        f"the map. If they are in the wrong place, the mean error is {error:.0%} of the extent.",
         "See outliers_, and leave these samples out where it matters.",
     )
 
