@@ -27,6 +27,7 @@ FLAGS = (
     "hinges",
     "contraction",
     "bending",
+    "layers",
     "error",
     "closure",
     "curvature",

@@ -40,15 +40,15 @@ LARGEST_CONTRACTION = 0.003
 """Share of near pairs on the map that are far apart in the data. Folds have .01 and more; outliers
 beside a sheet may cause up to .003."""
 
-LARGEST_BENDING = 1.0
-"""β at the 95th percentile: beyond, patches are too large for their curvature."""
+LARGEST_BENDING, SHARP_BENDING, SHARP_MISFIT = 1.0, 0.4, 0.06
+"""β at the 95th percentile: beyond, patches are too large for their curvature. The second limit is
+that where patches misfit by more than the third, as they do at corners."""
 
 LARGEST_ERROR = 0.1
 """Estimated error of the coordinates relative to their extent."""
 
 NOTABLE_ERROR, NOTABLE_RATIO = 0.04, 2.0
-"""The same limit for outliers alone, and where the choice of scale makes that many times the error
-that noise does."""
+"""The same limit where the choice of scale makes that many times the error that noise does."""
 
 LARGEST_CURVATURE = 0.005
 """Relative length error that intrinsic curvature makes inevitable."""
@@ -63,8 +63,8 @@ LEAST_STEPS = 2.0
 LARGEST_LAYERED = 0.1
 """Share of points in patches with layers. On single sheets, noisy or not, it is below .05."""
 
-LARGEST_OUTLIERS = 0.05
-"""Share of the points that are off the data."""
+LARGEST_OUTLIERS, OUTLIERS_ERROR = 0.05, 0.02
+"""Share of the points that are off the data, and the mean error if they are in the wrong place."""
 
 
 @stage("diagnosis")
@@ -246,12 +246,14 @@ def _contraction_flag(points: FloatArray, unfolding: Unfolding) -> Flag:
 def _bending_flag(pieces: list[Piece]) -> Flag:
     beta = np.concatenate([piece.charts.beta for piece in pieces])
     worst = float(np.percentile(beta, 95))
-    bent = [np.flatnonzero(piece.charts.beta > LARGEST_BENDING) for piece in pieces]
+    misfit = max(piece.alignment.match for piece in pieces)
+    limit = SHARP_BENDING if misfit > SHARP_MISFIT else LARGEST_BENDING
+    bent = [np.flatnonzero(piece.charts.beta > limit) for piece in pieces]
     return Flag(
         "bending",
         worst,
-        LARGEST_BENDING,
-        worst > LARGEST_BENDING,
+        limit,
+        worst > limit,
         f"Patches are large beside the curvature of the data (β = {worst:.2g}): too few points for "
         f"its folds.",
         "Take more points.",
@@ -339,13 +341,13 @@ def _outliers_flag(share: float, error: float) -> Flag:
         f"fitted.",
         "See outliers_.",
     )
-    if told.is_raised or error <= NOTABLE_ERROR:
+    if told.is_raised or error <= OUTLIERS_ERROR:
         return told
     return Flag(
         "outliers",
         error,
-        NOTABLE_ERROR,
-        error > NOTABLE_ERROR,
+        OUTLIERS_ERROR,
+        error > OUTLIERS_ERROR,
         f"Outliers ({share:.1%} of the points) lie between parts of the data that are far apart on "
         f"the map. If they are in the wrong place, the mean error is {error:.0%} of the extent.",
         "See outliers_, and leave these samples out where it matters.",
