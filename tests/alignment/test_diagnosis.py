@@ -67,7 +67,7 @@ def test_sound_diagnosis():
     assert "!" not in str(sound)
 
 
-NO_OUTLIERS = PlacedOutliers(0.0, np.zeros(0), np.zeros(0))
+NO_OUTLIERS = PlacedOutliers(0.0, np.zeros(0))
 
 
 def diagnosed(found, *, outliers=NO_OUTLIERS):
@@ -104,7 +104,7 @@ def test_every_flag_speaks(flat):
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.06, 0.5])
 def test_share_of_outliers(flat, share):
-    doubt = diagnosed(flat, outliers=PlacedOutliers(share, np.zeros(3), np.zeros(3)))["outliers"]
+    doubt = diagnosed(flat, outliers=PlacedOutliers(share, np.zeros(3)))["outliers"]
     assert doubt.value == share
     assert doubt.is_raised == (share > 0.05)
 
@@ -134,15 +134,18 @@ def test_estimated_error_of_a_clean_sheet_bounds_the_true_one():
     assert estimate_error(flat, NO_OUTLIERS).total < ROUNDING
 
 
-def test_outliers_add_their_noise_and_their_doubtful_places(flat):
-    # One sample in a hundred: 3 off the sheet, and 7 from where its other neighbors are.
-    outliers = PlacedOutliers(0.01, np.array([9.0]), np.array([7.0]))
+@pytest.mark.parametrize("moved", [0.5, 7.0])
+def test_outliers_in_doubtful_places(flat, moved):
+    # One sample in a hundred may be so far from its true place.
+    outliers = PlacedOutliers(0.01, np.array([moved]))
     error = estimate_error(flat.unfolding, outliers)
-    variance = flat.points.var(axis=0).sum()
-    # The noise of one normal direction is that of each of two coordinates.
-    assert error.noise == pytest.approx(np.sqrt(0.01 * 2 * 9.0 / variance))
-    assert error.outliers == pytest.approx(np.sqrt(0.01 * 49.0 / variance))
-    assert error.total == pytest.approx(np.hypot(error.noise, error.outliers))
+    expected = np.sqrt(0.01 * moved**2 / flat.points.var(axis=0).sum())
+    assert error.outliers == pytest.approx(expected)
+    assert error.total == pytest.approx(expected)
+    doubt = diagnosed(flat, outliers=outliers)["outliers"]
+    assert doubt.is_raised == (expected > 0.02)
+    if doubt.is_raised:
+        assert doubt.value == pytest.approx(expected)
 
 
 def test_contraction_is_the_share_of_near_pairs_that_are_far_in_the_data(flat):

@@ -179,7 +179,10 @@ def test_the_dimension_of_an_arc_is_found():
 
 def test_a_looser_tolerance_is_content_with_fewer_dimensions():
     X = np.random.RandomState(0).normal(size=(80, 3)) * [6.0, 2.0, 0.5]
-    strict, loose = (model(n_components="auto", tolerance=t).fit(X) for t in (0.01, 0.5))
+    strict = model(n_components="auto", tolerance=0.01).fit(X)
+    # A blob is no sheet of fewer dimensions, however content the user is.
+    with pytest.warns(DoubtfulMapWarning, match="could not confirm a sheet"):
+        loose = model(n_components="auto", tolerance=0.5).fit(X)
     assert strict.n_components_ == 3
     assert loose.n_components_ < 3
     assert_told(strict)
@@ -286,8 +289,10 @@ def test_shapes_are_told(monkeypatch):
     monkeypatch.setattr(data, "recognize_shapes", recognize_shapes)
     angle = np.linspace(0.0, 2 * np.pi, 60, endpoint=False)
     ring = np.column_stack([np.cos(angle), np.sin(angle)])
-    unfold = model(n_components=1, tolerance=0.9).fit(ring)
+    with pytest.warns(DoubtfulMapWarning):
+        unfold = model(n_components=1, tolerance=0.9).fit(ring)
     assert len(unfold.survey_.raised) == 1
+    assert unfold.survey_.raised[0].name in unfold.decision_.doubts
     assert unfold.survey_.raised[0].message in unfold.decision_.summary()
 
 

@@ -32,7 +32,7 @@ for 1e-6."""
 ROUNDING_MATCH = 1e-4
 """Misfit below which patches agree whatever the bound says, which is then mostly rounding."""
 
-LARGEST_NOISE = 0.5
+LARGEST_NOISE = 0.25
 """Share of points in patches whose tangent is hidden by noise. Below, the others hold the map, and
 the estimated error tells what noise does to it."""
 

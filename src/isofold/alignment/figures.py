@@ -78,13 +78,7 @@ def estimate_error(unfolding: Unfolding, outliers: PlacedOutliers) -> ErrorParts
         # A coarse cover whose patches do not fit says nothing of the fine one.
         if not np.isnan(piece.agreement) and not piece.coarse_misfit > LARGEST_MATCH:
             by_scale += n * piece.agreement**2
-    by_outliers = 0.0
-    if spread > 0.0:
-        # Outliers were left out of the charts, but they are on the map, and as noisy in the plane.
-        directions = float(np.median(unfolding.pieces[0].charts.normal_dimension))
-        variance = spread / n_nodes
-        by_noise += n_nodes * r * outliers.mean(outliers.squared_distances) / directions / variance
-        by_outliers = outliers.mean(outliers.displacements**2) / variance
+    by_outliers = n_nodes * outliers.mean_square / spread if spread > 0.0 else 0.0
     parts = (by_noise / n_nodes, by_scale / n_nodes, by_outliers)
     return ErrorParts(*(float(np.sqrt(part)) for part in parts))
 

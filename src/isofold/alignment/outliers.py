@@ -24,20 +24,18 @@ class PlacedOutliers:
     ----------
     share : float
         Share of the samples that are outliers.
-    squared_distances : ndarray of shape (n_outliers,)
-        Squared distances from the charts, in the space of the charts.
     displacements : ndarray of shape (n_outliers,)
         How much farther than in the data the most distant of the nodes about as near as the nearest
         is on the map: an outlier between two layers has to be laid on one of them.
     """
 
     share: float
-    squared_distances: FloatArray
     displacements: FloatArray
 
-    def mean(self, values: FloatArray) -> float:
-        """Return the mean over all samples of a value that is zero but at outliers."""
-        return self.share * float(values.mean()) if len(values) else 0.0
+    @property
+    def mean_square(self) -> float:
+        """Mean squared displacement over all samples, outliers or not."""
+        return self.share * float((self.displacements**2).mean()) if self.share else 0.0
 
 
 def find_outliers(
@@ -66,14 +64,11 @@ def find_outliers(
     rows = rows[:: max(1, len(rows) // MOST_OUTLIERS)]
     given, reduction = points[rows], patch_map.reduction
     block = np.ascontiguousarray(given if reduction is None else reduction.apply(given))
-    squares = mapped.squared_distances[rows]
     if not len(rows):
-        return PlacedOutliers(share, squares, np.zeros(0))
-    if reduction is not None:
-        squares = np.maximum(squares - reduction.squared_distance(given, block), 0.0)
+        return PlacedOutliers(share, np.zeros(0))
     near = patch_map.search.query(block, min(N_AROUND, patch_map.search.n_points))
     images = mapped.images.astype(np.float64, copy=False)
     on_map = np.linalg.norm(images[node_samples[near.indices]] - images[rows][:, None], axis=2)
     is_around = near.distances <= AROUND * near.distances[:, :1]
     moved = np.where(is_around, on_map - near.distances, 0.0).max(axis=1)
-    return PlacedOutliers(share, squares, np.maximum(moved, 0.0))
+    return PlacedOutliers(share, np.maximum(moved, 0.0))
