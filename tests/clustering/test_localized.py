@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from isofold.clustering.choice import Choice, reachable
@@ -289,6 +289,8 @@ def test_weights_count_copies(rho):
 
 @settings(max_examples=15)
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31 - 1), n_clusters=st.integers(1, 8))
+# A stray point was moved here: the objective is not that of the descent.
+@example(kind="blob", seed=222002, n_clusters=3)
 def test_the_flattest_clusters_in_one_piece(kind, seed, n_clusters):
     problem = posed(some_points(kind, seed), n_clusters=n_clusters, n_components=1, rho=1.0)
     restarts = draw_restarts(problem, n_init=2, rng=np.random.RandomState(seed))

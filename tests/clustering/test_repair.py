@@ -79,6 +79,18 @@ def test_flats_and_medoids_follow_the_strays():
     # The flats are those of the clusters as they are now.
     error = reconstruction_error(ROLL.X, mended.labels, n_components=2)
     assert mended.squares.mean() == pytest.approx(float(error), rel=1e-9)
+    # So is the objective, after all steps of the descent.
+    np.testing.assert_array_equal(mended.path[:-1], partition.path)
+    objective = (0.99 * mended.squares + 0.01 * own**2).sum()
+    assert mended.objective == pytest.approx(objective, rel=1e-9)
+
+
+def test_the_objective_is_that_of_the_clusters_with_their_strays():
+    ldlc = LDLC(n_clusters=12, random_state=0).fit(ROLL.X)
+    assert len(ldlc.strays_) > 0
+    lengths = geodesics(ldlc.graph_)[ldlc.medoids_[ldlc.labels_], np.arange(len(ROLL.X))]
+    objective = (1.0 - ldlc.rho_) * ldlc.reconstruction_error_ + ldlc.rho_ * (lengths**2).sum()
+    assert ldlc.objective_path_[-1] == pytest.approx(objective, rel=1e-9)
 
 
 def test_too_many_strays_are_no_strays():
