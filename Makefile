@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup browser demo test lint pytest bench reproduce clean
+.PHONY: help setup browser demo test test-slow fuzz lint pytest bench reproduce clean
 
 help:
 	@echo "make demo   unfold a rolled sheet, write map, model and page to demo-output/"
 	@echo "make test   lint, type-check, check imports, run all tests with coverage"
+	@echo "make test-slow  the few tests that take long and prove something rare"
+	@echo "make fuzz   property tests with new examples for MINUTES=60, in JOBS processes (all cores)"
 	@echo "make lint   only the static checks"
 	@echo "make bench  benchmarks beside peers, tables in benchmarks/results/"
 	@echo "make reproduce  experiments of the papers, into experiment-output/ (takes long)"
@@ -44,6 +46,14 @@ pytest: setup browser
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 test: lint pytest
+
+test-slow: setup browser
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+MINUTES ?= 60
+JOBS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count())')
+fuzz: setup
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz.py --minutes $(MINUTES) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
 
 bench: setup
 	$(BIN)/python -m benchmarks

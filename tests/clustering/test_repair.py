@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold import IPA, LDLC
 from isofold.clustering.localized import descend
 from isofold.clustering.partition import LocalizedProblem
@@ -26,7 +27,7 @@ def test_pieces_go_where_they_have_most_edges():
     np.testing.assert_array_equal(absorb_pieces(labels, line), [0, 0, 0, 0, 1, 1, 1, 1, 1])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_absorbed_pieces_leave_clusters_connected(seed):
     rng = np.random.RandomState(seed)
@@ -123,7 +124,7 @@ def test_strays_are_samples():
     assert (np.unique(nodes, return_counts=True)[1] == 2).all()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 2**32 - 1), n_edges=st.integers(1, 4))
 def test_shortest_edges(seed, n_edges):
     graph = random_graph(np.random.RandomState(seed), 12, 30, ties=False)
