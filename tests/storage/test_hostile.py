@@ -29,7 +29,8 @@ MODELS = [
     "ipa terms",
 ]
 N_RAW, N_INNER = 36, 30
-SECONDS = 500
+SECONDS = 3600
+"""After which reading hangs, however busy the machine is."""
 
 
 @pytest.fixture(scope="module")
