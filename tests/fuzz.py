@@ -136,7 +136,7 @@ def fuzz(*, minutes, jobs, seed, arguments):
     print(f"Exploring for {minutes:g} minutes in {jobs} process(es), from seed {seed}.", flush=True)
     with ThreadPoolExecutor(jobs) as workers:
         list(workers.map(work, range(jobs)))
-    print(f"\n{n_rounds} rounds, {sum(n_examples.values())} examples of {len(n_examples)} tests.")
+    print(f"\n{n_rounds} round(s), {sum(n_examples.values())} examples of {len(n_examples)} tests.")
     for (test, text), used in sorted(found.items()):
         print(f"\nFAILED {test} (seed {used})\n{text}")
     print(f"{len(found)} failing examples." if found else "Nothing was found.")

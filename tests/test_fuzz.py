@@ -69,7 +69,7 @@ def test_crashes_are_failures(tmp_path):
     )
     assert finished.returncode == 1
     assert "from seed 5" in finished.stdout
-    summary = finished.stdout.partition("1 rounds, ")[2]
+    summary = finished.stdout.partition("1 round(s), ")[2]
     assert "FAILED test_some.py::test_crash (seed 5)" in summary
     assert "exit code 11" in summary
 

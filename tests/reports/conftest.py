@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 
 from isofold.reports import report
-from report_cases import Opened, flat_case, free_page
-
-PATIENCE = 600_000.0
-"""Milliseconds after which a browser hangs, however busy the machine is."""
+from report_cases import PATIENCE, Opened, flat_case, free_page
 
 BROWSERS = ("chromium", "google-chrome", "chromium-browser")
 FLAGS = (
