@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup browser demo test test-slow fuzz lint pytest bench reproduce clean
+.PHONY: help setup browser demo test test-slow coverage fuzz lint pytest bench reproduce clean
 
 help:
 	@echo "make demo   unfold a rolled sheet, write map, model and page to demo-output/"
-	@echo "make test   lint, type-check, check imports, run all tests with coverage"
+	@echo "make test   lint, type-check, check imports, run all tests but the slow ones"
 	@echo "make test-slow  the few tests that take long and prove something rare"
+	@echo "make coverage  the tests of make test, and which lines none of them reaches"
 	@echo "make fuzz   property tests with new examples for MINUTES=60, in JOBS processes (all cores)"
 	@echo "make lint   only the static checks"
 	@echo "make bench  benchmarks beside peers, tables in benchmarks/results/"
@@ -43,12 +44,16 @@ lint: setup
 	$(BIN)/lint-imports
 
 pytest: setup browser
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 test: lint pytest
 
 test-slow: setup browser
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+# Counting lines makes tests markedly slower, and nothing depends on the count.
+coverage: setup browser
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 MINUTES ?= 60
 JOBS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count())')
