@@ -3,11 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup browser demo test lint pytest bench reproduce clean
+.PHONY: help setup browser demo test test-slow coverage fuzz lint pytest bench reproduce clean
 
 help:
 	@echo "make demo   unfold a rolled sheet, write map, model and page to demo-output/"
-	@echo "make test   lint, type-check, check imports, run all tests with coverage"
+	@echo "make test   lint, type-check, check imports, run all tests but the slow ones"
+	@echo "make test-slow  the few tests that take long and prove something rare"
+	@echo "make coverage  the tests of make test, and which lines none of them reaches"
+	@echo "make fuzz   property tests with new examples for MINUTES=60, in JOBS processes (all cores)"
 	@echo "make lint   only the static checks"
 	@echo "make bench  benchmarks beside peers, tables in benchmarks/results/"
 	@echo "make reproduce  experiments of the papers, into experiment-output/ (takes long)"
@@ -41,9 +44,21 @@ lint: setup
 	$(BIN)/lint-imports
 
 pytest: setup browser
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 test: lint pytest
+
+test-slow: setup browser
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+# Counting lines makes tests markedly slower, and nothing depends on the count.
+coverage: setup browser
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+
+MINUTES ?= 60
+JOBS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count())')
+fuzz: setup
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz.py --minutes $(MINUTES) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -1,16 +1,11 @@
 """Settings of the whole test run."""
 
-import os
+import signal
 
 import matplotlib as mpl
 import pytest
-from hypothesis import settings
 
-# Machines differ in speed, so no example has a deadline. CI must give the same verdict on the same
-# commit; everywhere else new examples are drawn in every run.
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("everywhere", deadline=None)
-settings.load_profile("ci" if os.environ.get("CI") else "everywhere")
+import hypothesis_profiles  # noqa: F401 - loads the profile, before tests are imported
 
 mpl.use("Agg")
 
@@ -20,3 +15,14 @@ def checks_of_the_array_api(request, monkeypatch):
     # Without this variable scikit-learn skips its check with array API dispatch switched on.
     if "check" in request.fixturenames:
         monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+
+
+@pytest.fixture
+def ctrl_c():
+    """Let Ctrl-C do what it does at a terminal, also in the programs that a test starts.
+
+    In the background of a shell it is ignored, and whoever is started inherits that.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

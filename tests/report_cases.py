@@ -19,6 +19,9 @@ from isofold.plot import (
 )
 from isofold.reports import make_report
 
+PATIENCE = 600_000.0
+"""Milliseconds after which a browser hangs, however busy the machine is."""
+
 PADDING = 0.06  # Of the map on every side, when all of it is shown.
 
 HOSTILE = (

@@ -9,6 +9,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+@pytest.mark.usefixtures("ctrl_c")  # one of them presses it
 def test_examples_run(page):
     result = doctest.testfile(str(page), module_relative=False)
     assert result.failed == 0

@@ -57,7 +57,7 @@ def test_blocks_have_at_least_one_row():
 
 
 def test_map_keeps_order_in_threads():
-    started = threading.Barrier(2, timeout=30)
+    started = threading.Barrier(2, timeout=600)
 
     def slow_first(item):
         if item < 2:

@@ -86,13 +86,11 @@ class Presser:
 
 
 @pytest.fixture(autouse=True)
-def handlers(monkeypatch):
+def handlers(monkeypatch, ctrl_c):
     """Every listener hears all, and handlers are those of Python before and after."""
     monkeypatch.setattr("isofold._progress.LEAST_INTERVAL", 0.0)
-    before = signal.getsignal(signal.SIGINT)
-    assert before is signal.default_int_handler
     yield
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert not interrupted()
 
 
@@ -167,6 +165,18 @@ def test_a_handler_of_the_user_stays():
     finally:
         signal.signal(signal.SIGINT, before)
     assert pressed == [1]
+
+
+def test_what_is_ignored_stays_ignored():
+    # As in the background of a shell: Ctrl-C is meant for the program in front.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with fitting(), interruptible():
+            press()
+            assert not interrupted()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_other_threads_install_nothing():

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import assert_equal_up_to_rigid_motion
+from hypothesis_profiles import examples
 from isofold.alignment import local_stress
 from isofold.alignment.local_stress import WIDEST, LocalRules, draw_all, draw_others, reach_of
 
@@ -47,7 +48,7 @@ def naive_sweep(moving, places, wanted, reach, places_reach, radius, balance):
     return moved
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(
     seed=st.integers(0, 1000),
     r=st.integers(1, 3),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import polar, subspace_angles
 from scipy.sparse.csgraph import minimum_spanning_tree
@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
 from helpers import assert_equal_up_to_rigid_motion
+from hypothesis_profiles import examples
 from isofold.alignment.merge import HINGES, Motions, PieceTree, lift_tree, merge
 from isofold.neighbors import SpanningTree, euclidean_spanning_tree
 from isofold.patches.planes import Planes, fit_planes
@@ -207,7 +208,7 @@ def test_angles_are_the_largest_between_planes(seed):
 # What does not matter
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 10_000), q=st.integers(1, 3), n_pieces=st.integers(2, 12))
 def test_any_start_gives_the_same_map(seed, q, n_pieces):
     # Also on noise, where planes stand at any angle to each other.

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold.alignment.overlaps import joint_matrix, measure_overlaps
 from isofold.patches import Memberships, PatchCover
 
@@ -67,7 +68,7 @@ def naive_weight(cover, memberships, row, counts):
     return first * second / total
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(**covers)
 def test_the_form_is_the_sum_over_points_and_pairs(seed, c, r, share, by_overlap):
     rng, cover, memberships, u = random_case(seed, c, r, share, by_overlap)
@@ -94,7 +95,7 @@ def test_the_form_is_the_sum_over_points_and_pairs(seed, c, r, share, by_overlap
     assert np.sum(Y * (matrix @ Y)) == pytest.approx(expected, rel=ROUNDING, abs=ROUNDING)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(**{**covers, "by_overlap": st.just(False), "share": st.just(1.0)})
 def test_consensus_is_the_scatter_around_the_mean(seed, c, r, share, by_overlap):
     rng, cover, memberships, u = random_case(seed, c, r, share, by_overlap, n_points=60)
@@ -114,7 +115,7 @@ def test_consensus_is_the_scatter_around_the_mean(seed, c, r, share, by_overlap)
     assert value == pytest.approx(scatter, rel=ROUNDING, abs=ROUNDING)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(**{**covers, "by_overlap": st.just(True)})
 def test_by_overlap_the_blocks_are_those_of_the_thesis(seed, c, r, share, by_overlap):
     _, cover, memberships, u = random_case(seed, c, r, share, by_overlap)
@@ -141,7 +142,7 @@ def test_by_overlap_the_blocks_are_those_of_the_thesis(seed, c, r, share, by_ove
     np.testing.assert_allclose(Z.sum(axis=1), 0.0, atol=ROUNDING)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(**covers)
 def test_variance_and_weights_overlap_by_overlap(seed, c, r, share, by_overlap):
     _, cover, memberships, u = random_case(seed, c, r, share, by_overlap)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist
 
 from helpers import assert_equal_up_to_rigid_motion
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.alignment.merge import HINGES, Motions
 from isofold.alignment.piecewise import Core, components_of, find_core, lay_out, sound_planes
@@ -63,7 +64,7 @@ def as_sets(labels):
     return {frozenset(np.flatnonzero(labels == label).tolist()) for label in np.unique(labels)}
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 1000), k=st.integers(1, 4))
 def test_components_are_those_of_the_graph_as_far_as_the_tree_spans_them(seed, k):
     X = np.random.RandomState(seed).normal(size=(40, 2))

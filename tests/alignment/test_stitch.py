@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
 from helpers import assert_equal_up_to_rigid_motion
+from hypothesis_profiles import examples
 from isofold.alignment.overlaps import joint_matrix, measure_overlaps
 from isofold.alignment.stitch import place, stitch
 from isofold.linalg import procrustes
@@ -71,7 +72,7 @@ def aligned(cover, u, **options):
     return alignment, place(memberships, u, alignment)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seeds, st.integers(1, 3), st.integers(0, 6), st.integers(0, 3), st.booleans())
 def test_theorem_1(seed, r, spare, columns, by_overlap):
     # Charts that share r + 1 points or more but do not fit: if their cross-covariance has full
@@ -173,7 +174,7 @@ def test_a_patch_of_one_point_is_put_where_the_point_is():
     np.testing.assert_allclose(alignment.translations[2], Y[5], atol=8 * EXACT)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(seeds, st.floats(0.0, 0.3), st.sampled_from([1e-6, 1.0, 1e6]))
 def test_from_any_good_start_to_the_same_optimum(seed, noise, unit):
     rng = np.random.RandomState(seed)

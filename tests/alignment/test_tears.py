@@ -1,9 +1,10 @@
 """Torn neighbors and errors of distances, against a double loop, and on maps that are known."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold.alignment import tears
 from isofold.alignment.tears import find_tears
 from isofold.neighbors import kneighbors
@@ -36,7 +37,7 @@ def naive_tears(X, Y, labels, reach, k):
     return sorted(pairs), len(places), distortion
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 1000), k=st.integers(1, 6), scale=st.floats(0.3, 6.0))
 def test_tears_are_those_of_the_naive_loop(seed, k, scale):
     rng = np.random.RandomState(seed)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.alignment.stitch import place, stitch
 from isofold.alignment.terms import StitchTerms, placement_matrix
@@ -152,7 +153,7 @@ def test_hinged_plates_with_a_known_distance():
     assert (np.linalg.svd(Y - Y.mean(axis=0))[1][3:] <= 10 * LENGTH).all()
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 2**31 - 1), st.integers(1, 3))
 def test_placement_is_linear_in_the_motions(seed, r):
     rng = np.random.RandomState(seed)

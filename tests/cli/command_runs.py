@@ -16,6 +16,9 @@ from isofold.datasets import swiss_roll
 
 WORDS = ("oak", "elm", "ash")
 
+PATIENCE = 600.0
+"""Seconds after which a program hangs, however busy the machine is."""
+
 
 def run(*args, env=None):
     """Run a command line in process; return click's result with exit_code, stdout and stderr."""
@@ -32,7 +35,7 @@ def run_program(*args, env=None, cwd=None, stdin=subprocess.DEVNULL):
         env={**os.environ, **(env or {})},
         cwd=cwd,
         stdin=stdin,
-        timeout=120,
+        timeout=PATIENCE,
     )
 
 
@@ -51,7 +54,7 @@ def run_on_screen(code, *args, env=None, on_text=None):
         start_new_session=True,
     )
     os.close(side)
-    shown, waiting, end = b"", dict(on_text or {}), time.monotonic() + 60
+    shown, waiting, end = b"", dict(on_text or {}), time.monotonic() + PATIENCE
     while time.monotonic() < end:
         ready, _, _ = select.select([screen], [], [], 0.2)
         try:
@@ -63,7 +66,7 @@ def run_on_screen(code, *args, env=None, on_text=None):
             waiting.pop(text)(process)
         if not ready and process.poll() is not None:
             break
-    process.wait(timeout=30)
+    process.wait(timeout=PATIENCE)
     os.close(screen)
     return process.returncode, shown.decode("utf-8", "replace")
 

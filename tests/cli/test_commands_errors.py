@@ -255,6 +255,7 @@ def test_too_few_rows(tmp_path):
             assert len(read_csv(tmp_path / "m.csv")) == n_rows
 
 
+@pytest.mark.slow  # test_files_fuzzed reads the same files without the command around it
 def test_fuzzed_files_give_one_line_and_no_output(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "out").mkdir()

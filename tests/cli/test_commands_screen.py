@@ -5,7 +5,12 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
 from cli.command_runs import read_csv, run_on_screen, run_program, write_array, write_roll
+
+# Programs inherit what is done with Ctrl-C.
+pytestmark = pytest.mark.usefixtures("ctrl_c")
 
 # A fit that takes its time and can be ended, with a bar after a tenth of a second.
 SLOW = """

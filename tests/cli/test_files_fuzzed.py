@@ -22,6 +22,7 @@ LONGEST_MESSAGE = 700
 RUN = """
 import json, resource, signal, sys, warnings
 resource.setrlimit(resource.RLIMIT_AS, ({memory}, {memory}))
+signal.signal(signal.SIGALRM, signal.SIG_DFL)
 warnings.simplefilter("error")
 from isofold._errors import InvalidInputError, MemoryLimitError, MissingDependencyError
 from isofold.cli.files import prepare, read_table

@@ -3,9 +3,10 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.clustering import kmeans
 from isofold.datasets import swiss_roll
@@ -114,7 +115,7 @@ def test_numbers_of_clusters_that_are_none(n_clusters):
         kmeans(np.eye(5), n_clusters, random_state=0)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 2**31 - 1), n_clusters=st.integers(1, 9), side=st.integers(3, 6))
 def test_labels_number_the_clusters_that_have_points(seed, n_clusters, side):
     # A small grid with many copies: clusters do empty out.

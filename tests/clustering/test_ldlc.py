@@ -4,13 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from scipy.stats import ortho_group
 from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from hypothesis_profiles import examples
 from isofold import LDLC, VQPCA, GeodesicKMedoids
 from isofold._errors import DisconnectedGraphWarning
 from isofold._parallel import ordered_map
@@ -62,7 +63,7 @@ def test_estimator_checks(estimator, check):
     check(estimator)
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(
     kind=st.sampled_from(KINDS),
     seed=st.integers(0, 2**31 - 1),
@@ -83,7 +84,7 @@ def test_training_points_get_their_labels(kind, seed, rho, single):
         assert model.predict(X[i : i + 1]).tolist() == [model.labels_[i]]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     kind=st.sampled_from(["lattice", "ring", "line", "whole"]),
     seed=st.integers(0, 2**31 - 1),
@@ -99,7 +100,7 @@ def test_training_points_get_their_labels_where_many_are_equally_near(kind, seed
     assert alone == model.labels_[:4].tolist()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     kind=st.sampled_from(["blob", "curve", "copies", "pieces", "wide"]),
     seed=st.integers(0, 2**31 - 1),
@@ -130,7 +131,7 @@ def test_new_points_get_the_cheapest_cluster(kind, seed, rho):
         assert model.predict(new[i : i + 1])[0] == found[i]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31 - 1), by_seeds=st.booleans())
 def test_the_extremes_are_vqpca_and_geodesic_k_medoids(kind, seed, by_seeds):
     X = some_points(kind, seed)
@@ -156,7 +157,7 @@ def test_the_extremes_are_vqpca_and_geodesic_k_medoids(kind, seed, by_seeds):
         np.testing.assert_array_equal(ldlc.predict(X + 0.1), other.predict(X + 0.1))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31 - 1))
 def test_auto_gives_clusters_in_one_piece(kind, seed):
     X = some_points(kind, seed)
@@ -180,7 +181,7 @@ def test_auto_gives_clusters_in_one_piece(kind, seed):
     assert (count_pieces(model.labels_, graph) == 1).all()
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31 - 1))
 def test_geodesic_clusters_are_in_one_piece_whatever_the_flats(kind, seed):
     X = some_points(kind, seed)

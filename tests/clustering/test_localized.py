@@ -3,9 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold.clustering.choice import Choice, reachable
 from isofold.clustering.localized import descend
 from isofold.clustering.partition import LocalizedProblem, medoids_near_centers
@@ -76,7 +77,7 @@ def start_from(problem, labels, medoids):
     return Seeding(medoids, labels, rows_of(problem)[np.arange(len(labels)), medoids[labels]])
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(**runs)
 def test_the_objective_never_rises_and_is_what_it_says(
     kind, seed, n_clusters, n_components, rho, max_iter
@@ -105,7 +106,7 @@ def test_the_objective_never_rises_and_is_what_it_says(
     assert (own <= costs.min(axis=1) * (1.0 + TIES) + rounding).all()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(**runs)
 def test_no_worse_than_at_the_start(kind, seed, n_clusters, n_components, rho, max_iter):
     problem = posed(
@@ -128,7 +129,7 @@ def test_no_worse_than_at_the_start(kind, seed, n_clusters, n_components, rho, m
     assert found.path[0] <= before * (1.0 + TIES) + rounding
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     kind=st.sampled_from(["blob", "curve", "pieces"]),
     seed=st.integers(0, 2**31 - 1),
@@ -154,7 +155,7 @@ def test_where_the_naive_algorithm_ends_nothing_is_left_to_do(kind, seed, rho):
     assert found.n_iter <= 2
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     kind=st.sampled_from(["blob", "curve", "pieces", "wide"]),
     seed=st.integers(0, 2**31 - 1),
@@ -178,7 +179,7 @@ def test_where_it_ends_the_naive_algorithm_finds_nothing_to_do(kind, seed, rho):
     assert objective == pytest.approx(found.objective, rel=1e-9)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     kind=st.sampled_from(["blob", "curve", "copies", "pieces", "wide"]),
     seed=st.integers(0, 2**31 - 1),
@@ -287,8 +288,10 @@ def test_weights_count_copies(rho):
     np.testing.assert_allclose(3.0 * once.path, thrice.path, rtol=1e-9)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31 - 1), n_clusters=st.integers(1, 8))
+# A stray point was moved here: the objective is not that of the descent.
+@example(kind="blob", seed=222002, n_clusters=3)
 def test_the_flattest_clusters_in_one_piece(kind, seed, n_clusters):
     problem = posed(some_points(kind, seed), n_clusters=n_clusters, n_components=1, rho=1.0)
     restarts = draw_restarts(problem, n_init=2, rng=np.random.RandomState(seed))

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold.clustering import medoids as medoids_module
 from isofold.clustering.medoids import MOST_EXACT, Division, Medoids, MedoidSearch
 from isofold.neighbors import GraphPaths, build_graph
@@ -63,7 +64,7 @@ class Case:
         return self.search.thorough(self.division, self.before, every, self.rng)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(**cases)
 def test_thorough_search_is_exact(seed, n_nodes, n_clusters, ties):
     case = Case(seed, n_nodes, n_clusters, ties=ties)
@@ -74,7 +75,7 @@ def test_thorough_search_is_exact(seed, n_nodes, n_clusters, ties):
     np.testing.assert_allclose(case.sums(found.nodes), expected, rtol=ROUNDING)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(**cases)
 def test_quick_search_is_never_worse(seed, n_nodes, n_clusters, ties):
     case = Case(seed, n_nodes, n_clusters, ties=ties)
@@ -91,7 +92,7 @@ def test_quick_search_is_never_worse(seed, n_nodes, n_clusters, ties):
     assert (after <= case.sums(middle) * (1.0 + ROUNDING)).all()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(**{**cases, "n_nodes": st.integers(20, 60)})
 def test_search_of_large_clusters_is_never_worse(seed, n_nodes, n_clusters, ties):
     case = Case(seed, n_nodes, n_clusters, ties=ties)
@@ -111,7 +112,7 @@ def test_search_of_large_clusters_is_never_worse(seed, n_nodes, n_clusters, ties
             assert case.sums(swapped)[cluster] >= after[cluster] * (1.0 - ROUNDING)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(**cases)
 def test_only_the_clusters_named_are_searched(seed, n_nodes, n_clusters, ties):
     case = Case(seed, n_nodes, n_clusters, ties=ties)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, ortho_group
 from sklearn.base import clone
@@ -10,6 +10,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from hypothesis_profiles import examples
 from isofold.clustering.mppca import MPPCA
 from isofold.clustering.ppca_em import MixtureRun, PPCAMixture, climb
 from isofold.clustering.subspaces import AffineSubspaces
@@ -118,7 +119,7 @@ def test_all_axes_make_a_full_gaussian_mixture():
     np.testing.assert_allclose(reference.score(X), mppca.score(X), rtol=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(4, 30),

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.clustering import connected_clusters, count_pieces, kmeans
 from isofold.datasets import swiss_roll
@@ -110,7 +111,7 @@ def naive_count(labels, graph):
     return counts
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**31 - 1),
     n_nodes=st.integers(1, 20),
@@ -124,7 +125,7 @@ def test_pieces_of_random_graphs(seed, n_nodes, density, n_clusters):
     np.testing.assert_array_equal(count_pieces(labels, graph), naive_count(labels, graph))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 2**31 - 1), n_clusters=st.integers(1, 5))
 def test_pieces_where_copies_are_in_different_clusters(seed, n_clusters):
     rng = np.random.RandomState(seed)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold import IPA, LDLC
 from isofold.clustering.localized import descend
 from isofold.clustering.partition import LocalizedProblem
@@ -26,7 +27,7 @@ def test_pieces_go_where_they_have_most_edges():
     np.testing.assert_array_equal(absorb_pieces(labels, line), [0, 0, 0, 0, 1, 1, 1, 1, 1])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_absorbed_pieces_leave_clusters_connected(seed):
     rng = np.random.RandomState(seed)
@@ -79,6 +80,18 @@ def test_flats_and_medoids_follow_the_strays():
     # The flats are those of the clusters as they are now.
     error = reconstruction_error(ROLL.X, mended.labels, n_components=2)
     assert mended.squares.mean() == pytest.approx(float(error), rel=1e-9)
+    # So is the objective, after all steps of the descent.
+    np.testing.assert_array_equal(mended.path[:-1], partition.path)
+    objective = (0.99 * mended.squares + 0.01 * own**2).sum()
+    assert mended.objective == pytest.approx(objective, rel=1e-9)
+
+
+def test_the_objective_is_that_of_the_clusters_with_their_strays():
+    ldlc = LDLC(n_clusters=12, random_state=0).fit(ROLL.X)
+    assert len(ldlc.strays_) > 0
+    lengths = geodesics(ldlc.graph_)[ldlc.medoids_[ldlc.labels_], np.arange(len(ROLL.X))]
+    objective = (1.0 - ldlc.rho_) * ldlc.reconstruction_error_ + ldlc.rho_ * (lengths**2).sum()
+    assert ldlc.objective_path_[-1] == pytest.approx(objective, rel=1e-9)
 
 
 def test_too_many_strays_are_no_strays():
@@ -111,7 +124,7 @@ def test_strays_are_samples():
     assert (np.unique(nodes, return_counts=True)[1] == 2).all()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 2**32 - 1), n_edges=st.integers(1, 4))
 def test_shortest_edges(seed, n_edges):
     graph = random_graph(np.random.RandomState(seed), 12, 30, ties=False)

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.clustering.seeding import (
     geodesic_seeding,
@@ -41,7 +42,7 @@ def assert_nearest(seeding, rows):
     np.testing.assert_array_equal(seeding.distances, to_seeds.min(axis=0))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**31 - 1),
     n_nodes=st.integers(1, 25),
@@ -60,7 +61,7 @@ def test_every_component_has_a_seed_and_every_node_the_nearest(seed, n_nodes, de
     assert_nearest(seeding, geodesics(graph))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 2**31 - 1), n_clusters=st.integers(1, 9), init=st.sampled_from(WORDS))
 def test_straight_seeds_are_different_and_labels_the_nearest(seed, n_clusters, init):
     rng = np.random.RandomState(seed)
@@ -72,7 +73,7 @@ def test_straight_seeds_are_different_and_labels_the_nearest(seed, n_clusters, i
     assert_nearest(seeding, np.abs(points - points.T))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 2**31 - 1), n_clusters=st.integers(1, 6))
 def test_given_seeds_are_kept_in_their_order(seed, n_clusters):
     rng = np.random.RandomState(seed)

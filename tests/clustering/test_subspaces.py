@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
+from hypothesis_profiles import examples
 from isofold.clustering.subspaces import AffineSubspaces, fit_subspaces, members_of
 from ldlc_cases import naive_squares
 
@@ -34,7 +35,7 @@ def assert_orthonormal(flats):
         assert not basis[:, rank:].any()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(**shapes)
 def test_flats_are_those_of_singular_values(seed, n_clusters, d, r):
     points, labels, _ = clusters_of(seed, n_clusters, d)
@@ -71,7 +72,7 @@ def test_flats_are_those_of_principal_components(d):
         )
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(**shapes)
 def test_weights_repeat_rows(seed, n_clusters, d, r):
     points, labels, weights = clusters_of(seed, n_clusters, d)
@@ -139,7 +140,7 @@ def test_without_dimensions_flats_are_means():
     np.testing.assert_allclose(flats.own_squared_distances(points, labels), expected, rtol=1e-12)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(**shapes)
 def test_nearest_flats(seed, n_clusters, d, r):
     points, labels, _ = clusters_of(seed, n_clusters, d)

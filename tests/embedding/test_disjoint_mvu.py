@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.stats import ortho_group
 
 from helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
+from hypothesis_profiles import examples
 from ipa_cases import grid, half_cylinder, rectangle
 from isofold import MVU, DisjointMVU
 from isofold._errors import DoubtfulMapWarning, InvalidInputError
@@ -339,7 +340,7 @@ def test_bad_parameters(parameters, words, n_pieces):
 # What motions and orders of the data do not change
 
 
-@settings(max_examples=4)
+@examples(4)
 @given(seed=st.integers(0, 2**16))
 def test_distances_within_components_do_not_depend_on_order_or_position(seed):
     rng = np.random.RandomState(seed)

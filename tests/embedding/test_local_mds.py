@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.stats import ortho_group
@@ -13,6 +13,7 @@ from sklearn.manifold import Isomap
 from sklearn.neighbors import kneighbors_graph
 
 from helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
+from hypothesis_profiles import examples
 from isofold import LocalMDS
 from isofold.embedding import local_mds
 from isofold.neighbors import build_graph
@@ -118,7 +119,7 @@ def test_seeds_do_not_matter():
     np.testing.assert_array_equal(*maps)
 
 
-@settings(max_examples=4)
+@examples(4)
 @given(seed=st.integers(0, 10_000), unit=st.sampled_from([1e-6, 1e-3, 1.0, 1e6]))
 def test_rigid_motion_order_and_units_do_not_matter(seed, unit):
     X, _ = sheet(80)

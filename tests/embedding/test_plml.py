@@ -4,12 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
 from helpers import assert_equal_up_to_rigid_motion
+from hypothesis_profiles import examples
 from isofold import PLML, datasets
 from isofold._errors import DisconnectedGraphWarning, DoubtfulMapWarning
 from isofold.alignment.merge import HINGES
@@ -74,7 +75,7 @@ def test_flat_data_come_back(piece_size, d):
     assert plml.n_cuts_ == 0
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(
     n=st.integers(2, 60),
     q=st.integers(1, 3),

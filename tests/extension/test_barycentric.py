@@ -8,10 +8,11 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.datasets import lift, swiss_roll
 from isofold.extension import (
@@ -66,7 +67,7 @@ def ridge_images(X, Y, X_new, k, ridge):
     return np.array(images)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seed=st.integers(0, 2**31 - 1), q=st.integers(1, 3), extra=st.integers(0, 12))
 def test_affine_images_of_flat_data_are_extended_exactly(seed, q, extra):
     X, Y, X_new, Y_new = flat_data(seed, q=q, d=q + extra)
@@ -254,7 +255,7 @@ def test_bad_points_are_refused():
         fit_barycentric(X, Y, n_neighbors=0)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seed=st.integers(0, 2**31 - 1), q=st.integers(1, 3), height=st.floats(0, 0.5))
 def test_distances_locate_points_whatever_their_height_above_the_map(seed, q, height):
     _, Y, _, Y_new = flat_data(seed, q=q, d=q)

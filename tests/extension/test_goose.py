@@ -6,9 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.datasets import swiss_roll
 from isofold.extension import GooseMap, fit_barycentric, fit_goose
@@ -85,7 +86,7 @@ def rms(A, B):
 
 @every_scaling
 @both_means
-@settings(max_examples=15)
+@examples(15)
 @given(
     seed=st.integers(0, 2**31 - 1),
     q=st.integers(1, 3),
@@ -151,7 +152,7 @@ def test_least_squares_with_fading_means_are_barycentric_weights():
 
 
 @both_means
-@settings(max_examples=15)
+@examples(15)
 @given(seed=st.integers(0, 2**31 - 1), angle=st.floats(0, 6.3), stretch=st.floats(0.7, 1.4))
 def test_least_squares_follow_affine_maps_of_the_embedding(interpolate, seed, angle, stretch):
     X, Y, X_new, _ = bent_data(seed)

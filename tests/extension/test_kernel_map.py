@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold.extension import (
     CorrectedMap,
     KernelMap,
@@ -79,7 +80,7 @@ def test_a_full_kernel_returns_the_training_values():
     np.testing.assert_allclose(fitted.extend(X), Y - Y.mean(axis=0), rtol=0, atol=1e-8)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seed=st.integers(0, 2**32 - 1), split=st.integers(1, 14))
 def test_rows_do_not_depend_on_their_batch(seed, split):
     X, new = points(0), points(seed, n=15)
@@ -149,7 +150,7 @@ def test_a_regression_on_all_points_goes_through_their_values():
     np.testing.assert_allclose(fitted.extend(X), Y, rtol=0, atol=THROUGH * np.abs(Y).max())
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(seed=st.integers(0, 2**32 - 1), n_landmarks=st.integers(1, 20))
 def test_constants_are_reproduced(seed, n_landmarks):
     X = points(seed, n=40)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.linalg import KernelCentering
 from isofold.linalg.kernels import KernelFunction, span_of_kernel
@@ -65,7 +66,7 @@ def test_float32_is_computed_in_float64(kind):
 
 
 @pytest.mark.parametrize("kind", ["rbf", "poly", "linear"])
-@settings(max_examples=20)
+@examples(20)
 @given(seed=seeds)
 def test_kernels_are_symmetric_and_positive_semidefinite(kind, seed):
     kernel, _ = KERNELS[kind]
@@ -127,7 +128,7 @@ def test_ranks(kernel, rank):
     assert span.is_full == (rank == 29)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seed=seeds)
 def test_a_kernel_of_full_rank_reaches_any_values(seed):
     """KΩ = Y, and Ω is the least of its kind: of mean zero."""

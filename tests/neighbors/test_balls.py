@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
 
+from hypothesis_profiles import examples
 from isofold.neighbors import balls_around, build_graph, cover_by_balls
 
 
@@ -57,7 +58,7 @@ graphs = {
 }
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(**graphs)
 def test_balls_are_those_of_a_full_dijkstra(seed, n_nodes, density, ties):
     rng = np.random.RandomState(seed)
@@ -69,7 +70,7 @@ def test_balls_are_those_of_a_full_dijkstra(seed, n_nodes, density, ties):
     assert_same_balls(balls_around(graph, seeds, sizes), seeds, balls)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(core=st.sampled_from([0.01, 0.25, 0.5, 1.0]), **graphs)
 def test_covers_are_those_of_a_full_dijkstra(seed, n_nodes, density, ties, core):
     rng = np.random.RandomState(seed)
@@ -80,7 +81,7 @@ def test_covers_are_those_of_a_full_dijkstra(seed, n_nodes, density, ties, core)
     assert_same_balls(cover_by_balls(graph, sizes, core=core), seeds, balls)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(core=st.sampled_from([0.01, 0.25, 0.5, 1.0]), **graphs)
 def test_centers_come_first_and_what_no_ball_holds_last(seed, n_nodes, density, ties, core):
     rng = np.random.RandomState(seed)

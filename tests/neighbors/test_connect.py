@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError, MemoryLimitError
 from isofold.neighbors import build_graph, connect, connected_components
 
@@ -176,7 +177,7 @@ def test_a_connected_graph_is_returned_as_it_is():
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=15)
+@examples(15)
 def test_permutation_and_scale(seed):
     rng = np.random.RandomState(seed)
     X = islands(seed, n_islands=4, size=8)

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from scipy.stats import ortho_group
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.neighbors import kneighbors, levina_bickel_dimension, local_pca_dimension
 
@@ -135,7 +136,7 @@ def test_few_points_use_what_there_is(estimate):
 
 
 @given(seed=st.integers(0, 2**32 - 1), scale=st.floats(1e-6, 1e6))
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @estimators
 def test_rigid_motion_scale_and_permutation(estimate, seed, scale):
     rng = np.random.RandomState(seed)

@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from scipy.stats import ortho_group
 from sklearn.neighbors import kneighbors_graph
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.neighbors import build_graph, connected_components, kneighbors
 
@@ -286,7 +287,7 @@ class TestBridges:
     scale=st.floats(1e-6, 1e6),
     kind=st.sampled_from(["union", "mutual"]),
 )
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_rigid_motion_scale_and_permutation(seed, d, scale, kind):
     rng = np.random.RandomState(seed)
     X = rng.standard_normal((50, d))

@@ -1,8 +1,9 @@
 import numpy as np
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold.neighbors import GraphPaths, RememberedPaths, build_graph
 from isofold.neighbors._balls import BallSearch
 from isofold.neighbors.balls import adjacency_arrays
@@ -44,7 +45,7 @@ def naive_within(graph, source, reach):
     return order, lengths[order]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(**graphs)
 def test_reach_is_the_largest_rest_of_a_limit(seed, n_nodes, density, ties):
     rng = np.random.RandomState(seed)
@@ -55,7 +56,7 @@ def test_reach_is_the_largest_rest_of_a_limit(seed, n_nodes, density, ties):
     np.testing.assert_allclose(found, expected, rtol=0, atol=0 if ties else ROUNDING)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(**graphs)
 def test_paths_end_where_a_reach_is_exceeded(seed, n_nodes, density, ties):
     rng = np.random.RandomState(seed)
@@ -70,7 +71,7 @@ def test_paths_end_where_a_reach_is_exceeded(seed, n_nodes, density, ties):
         np.testing.assert_array_equal(lengths, expected[1])
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(**graphs)
 def test_exactly_the_nodes_within_their_limits(seed, n_nodes, density, ties):
     rng = np.random.RandomState(seed)
@@ -93,7 +94,7 @@ def test_exactly_the_nodes_within_their_limits(seed, n_nodes, density, ties):
             np.testing.assert_array_equal(lengths, row[nodes])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(**graphs, n_others=st.integers(0, 3))
 def test_nodes_that_are_nearer_than_others(seed, n_nodes, density, ties, n_others):
     rng = np.random.RandomState(seed)
@@ -108,7 +109,7 @@ def test_nodes_that_are_nearer_than_others(seed, n_nodes, density, ties, n_other
             np.testing.assert_array_equal(lengths, distances[source, nodes])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(**graphs, n_clusters=st.integers(1, 5))
 def test_distances_inside_clusters(seed, n_nodes, density, ties, n_clusters):
     rng = np.random.RandomState(seed)
@@ -128,7 +129,7 @@ def test_distances_inside_clusters(seed, n_nodes, density, ties, n_clusters):
                 np.testing.assert_array_equal(found[places[mine]], distances[source, mine])
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(**graphs)
 def test_rows(seed, n_nodes, density, ties):
     rng = np.random.RandomState(seed)

@@ -3,10 +3,11 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError, MemoryLimitError, MissingDependencyError
 from isofold.neighbors import build_search, kneighbors
 from isofold.neighbors.search import choose_method
@@ -159,7 +160,7 @@ def test_constant_columns_change_nothing():
 
 
 @given(seed=st.integers(0, 2**32 - 1), d=st.integers(2, 5), scale=st.floats(1e-6, 1e6))
-@settings(deadline=None, max_examples=30)
+@examples(30)
 def test_rigid_motion_scale_and_permutation(seed, d, scale):
     rng = np.random.RandomState(seed)
     X = rng.standard_normal((60, d))

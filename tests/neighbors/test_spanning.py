@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.neighbors import (
     build_graph,
@@ -113,7 +114,7 @@ def test_the_tree_of_a_neighbor_graph_is_not_always_the_euclidean_tree():
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 60), d=st.integers(1, 4))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_random_points_with_ties_and_copies(seed, n, d):
     # Whole numbers up to 6 make copies and equal distances the rule.
     X = np.random.RandomState(seed).randint(6, size=(n, d)).astype(float)

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold.neighbors import build_graph, connect, find_settled, find_strays, subgraph
 
 JITTER = 0.1
@@ -23,14 +24,14 @@ def mutual(points):
 seeds = st.integers(0, 2**31 - 1)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seeds)
 def test_an_even_sheet_has_none(seed):
     sheet = jittered_grid(np.random.RandomState(seed), 15, 12)
     assert not find_strays(mutual(sheet), least=5).any()
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seeds, st.integers(1, 6))
 def test_far_points_are_found_and_no_others(seed, n_far):
     rng = np.random.RandomState(seed)
@@ -88,7 +89,7 @@ def test_an_edge_is_long_beside_the_others_at_its_end(join, is_stray):
     assert not found[:50].any()
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(seeds)
 def test_the_sparse_part_of_a_sheet_is_none(seed):
     # Nine times sparser to the right: joined by edges that are long for the dense part.
@@ -99,7 +100,7 @@ def test_the_sparse_part_of_a_sheet_is_none(seed):
     assert not found.any()
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(seeds, st.integers(1, 6))
 def test_nodes_amid_their_own_kind_are_settled(seed, n_far):
     rng = np.random.RandomState(seed)
@@ -152,7 +153,7 @@ def test_nodes_without_edges():
     assert not find_strays(empty, least=2).any()
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seeds, st.floats(0.0, 1.0))
 def test_a_subgraph_is_a_block_of_the_matrix(seed, share):
     rng = np.random.RandomState(seed)

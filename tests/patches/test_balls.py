@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold.neighbors import balls_around, build_graph
 from isofold.patches import Atlas, ChartFit, ScaleRules, charted_balls
 from isofold.patches.balls import PATCHES_PER_SIZE, PER_POINTS, as_cover
@@ -101,7 +102,7 @@ def test_the_least_size(r, expected):
     assert rules.least_size(100 * PER_POINTS, r) == rules.least_size(PER_POINTS, r)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.integers(0, 2**31 - 1), st.integers(2, 60), st.integers(1, 2))
 def test_few_points_are_covered_too(seed, n, r):
     rng = np.random.RandomState(seed)

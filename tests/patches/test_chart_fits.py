@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
 import isofold._memory
 from helpers import assert_equal_up_to_rigid_motion
+from hypothesis_profiles import examples
 from isofold.patches import Atlas, PatchCover, fit_charts
 from isofold.patches.atlas import bend, n_coefficients, sectional_curvature
 from isofold.patches.charts import STRAY_FACTOR, STRAY_SHARE
@@ -61,7 +62,7 @@ def assert_same_charts(found, expected, *, atol=0.0):
     np.testing.assert_allclose(found.atlas.origins, expected.atlas.origins, atol=atol)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seeds, st.booleans())
 def test_batches_do_not_matter(seed, quadratic):
     rng = np.random.RandomState(seed)
@@ -99,7 +100,7 @@ def test_threads_and_blocks_do_not_matter(monkeypatch):
     assert_same_charts(fit_charts(X, cover, 2), whole, atol=SOLVED)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seeds, st.integers(1, 2), st.floats(0.3, 1.5))
 def test_strays_are_left_out(seed, n_strays, height):
     rng = np.random.RandomState(seed)
@@ -155,7 +156,7 @@ def test_without_normal_directions(d):
     assert not fit.atlas.shrinkage.any()
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(seeds, st.sampled_from([0.0, 0.02]))
 def test_more_dimensions_than_points(seed, noise):
     # Rotated into 60 dimensions the patches of 30 points are fitted by another branch.
@@ -219,7 +220,7 @@ def test_noise_hides_curvature_and_curvature_stands_out_from_noise():
     assert drowned.signal[0] < 10.0
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seeds, st.integers(1, 3))
 def test_bending_is_the_formula(seed, r):
     rng = np.random.RandomState(seed)

@@ -4,11 +4,12 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
 from helpers import assert_equal_up_to_rigid_motion
+from hypothesis_profiles import examples
 from isofold.patches import PatchCover, fit_charts
 from isofold.patches.atlas import n_coefficients, sectional_curvature
 from isofold.patches.charts import RIDGE
@@ -123,7 +124,7 @@ def bent_cloud(rng, n, r, d, *, noise=0.0):
     return np.column_stack([t, z]) + noise * rng.normal(size=(n, d))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seeds, st.sampled_from([(1, 2), (1, 4), (2, 3), (2, 5), (3, 4)]), st.floats(0.0, 0.05))
 def test_as_one_patch_after_the_other(seed, shape, noise):
     rng = np.random.RandomState(seed)
@@ -144,7 +145,7 @@ def test_as_one_patch_after_the_other(seed, shape, noise):
         assert fit.atlas.shrinkage[patch] == pytest.approx(gamma, abs=1e-6)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seeds, st.sampled_from([(1, 1), (1, 3), (2, 2), (2, 3), (2, 6), (3, 5)]), st.booleans())
 def test_flat_patches_are_exact(seed, shape, quadratic):
     rng = np.random.RandomState(seed)
@@ -310,7 +311,7 @@ def test_beta_of_an_arc():
     assert fit_charts(X, one_patch(len(X)), 1, quadratic=False).beta[0] == 0.0
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seeds, st.floats(-5.0, 5.0), st.floats(0.0, 0.05))
 def test_motions_and_units_do_not_matter(seed, exponent, noise):
     rng = np.random.RandomState(seed)

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold.patches import Memberships, PatchCover
 from isofold.patches.cover import MIN_CHART_WEIGHT, MIN_STITCH_WEIGHT
 
@@ -38,7 +39,7 @@ def naive_memberships(cover, most, is_off):
     return points
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**31 - 1),
     n_patches=st.integers(1, 9),

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold.neighbors import build_search
 from isofold.patches import Atlas, Memberships, PatchCover, fit_charts
 from isofold.patches._evaluate import blend, distances_from_charts, evaluate
@@ -50,7 +51,7 @@ def as_table(row_ends, chosen, shares, n_patches):
     return table
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(seeds, st.integers(1, 8), st.integers(1, 6), st.sampled_from(["any", "tied", "at a node"]))
 def test_shares_are_the_formula(seed, n_patches, k, kind):
     rng = np.random.RandomState(seed)
@@ -102,7 +103,7 @@ def naive_image(x, atlas, radius, patch, motions):
     return u @ rotations + translations, ((x - surface) ** 2).sum()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(seeds, st.integers(1, 3), st.integers(0, 3), st.integers(0, 2))
 def test_images_and_distances_are_the_formula(seed, r, more, spare):
     rng = np.random.RandomState(seed)

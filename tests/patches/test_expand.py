@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.clustering import connected_clusters, kmeans
 from isofold.datasets import holed_swiss_roll, swiss_roll
@@ -34,7 +35,7 @@ def smallest_overlaps(cover):
     return np.column_stack(np.divmod(pairs, cover.n_patches)), counts
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 2**31 - 1), n_clusters=st.integers(1, 12), d=st.integers(1, 4))
 def test_the_rule_of_nearly_equal_distances(seed, n_clusters, d):
     rng = np.random.RandomState(seed)

@@ -1,12 +1,13 @@
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold.patches.expand import cover_from_memberships
 from isofold.patches.overlaps import shared_counts
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seed=st.integers(0, 2**31 - 1), n_patches=st.integers(1, 8), share=st.floats(0.0, 0.6))
 def test_as_patch_by_patch(seed, n_patches, share):
     rng = np.random.RandomState(seed)

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
+from hypothesis_profiles import examples
 from isofold.datasets import flat_torus, swiss_roll
 from isofold.patches.reduce import LARGEST_SIDE, find_reduction
 
@@ -17,7 +18,7 @@ def sheet(rng, n):
     return np.column_stack([(2 + a) * np.cos(a), b, (2 + a) * np.sin(a)])
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(
     st.integers(0, 2**31 - 1),
     st.sampled_from([4, 10, 60]),

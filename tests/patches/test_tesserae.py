@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 
+from hypothesis_profiles import examples
 from isofold.patches.tesserae import cut_tesserae
 
 ROUNDING = 1e-12
@@ -54,7 +55,7 @@ def test_fewer_axes_are_those_of_the_principal_components():
     assert tesserae.thickness == pytest.approx(np.sqrt((total - kept) / len(X)), rel=1e-10)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seed=st.integers(0, 2**32 - 1), r=st.integers(1, 5))
 def test_any_poses_keep_distances_within_exactly(seed, r):
     """U·B·Uᵀ with identities on the diagonal blocks of B has the distances of the flat pieces."""

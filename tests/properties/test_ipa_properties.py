@@ -1,11 +1,12 @@
 """What holds for IPA on any sheet: motions, units and the order of the rows do not matter."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
 from helpers import assert_equal_up_to_rigid_motion
+from hypothesis_profiles import examples
 from ipa_cases import embed_quietly, half_cylinder, rectangle
 from isofold import IPA
 from isofold.linalg import procrustes
@@ -19,7 +20,7 @@ TIE = 1e-4
 TRUE = 0.01
 
 seeds = st.integers(0, 2**32 - 1)
-few = settings(max_examples=6)
+few = examples(6)
 
 
 def sheet(seed):

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold import MVU
 from isofold.sdp import LowRankSDP
 from mvu_cases import fit_quietly, neighbor_graph, sparse_graph, variance
@@ -18,7 +19,7 @@ TREE = 1e-6
 
 seeds = st.integers(0, 2**32 - 1)
 forms = st.sampled_from(["at_most", 16.0])
-few = settings(max_examples=6)
+few = examples(6)
 
 
 def arc(seed, n=12):

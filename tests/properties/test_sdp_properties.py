@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold.sdp import GramSDP, LowRankSDP
 from isofold.sdp.conic import ConicSDP
 from sdp_checks import (
@@ -61,7 +62,7 @@ def assert_same_optimum(first, second, *, ratio=1.0):
     assert abs(first.primal - second.primal / ratio) <= allowed * scale
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(
     family=st.sampled_from(sorted(FAMILIES)),
     seed=seeds,
@@ -82,7 +83,7 @@ def test_weak_duality_is_never_violated(family, seed, n, max_iter, rank):
     assert np.isinf(bound) or known - bound >= -room
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(family=st.sampled_from(sorted(FAMILIES)), seed=seeds, n=st.integers(3, 8))
 def test_the_judge_never_violates_weak_duality(family, seed, n):
     instance = FAMILIES[family](np.random.default_rng(seed), n)
@@ -95,7 +96,7 @@ def test_the_judge_never_violates_weak_duality(family, seed, n):
 
 
 @each_solver
-@settings(max_examples=15)
+@examples(15)
 @given(seed=seeds, kind=unfoldings)
 def test_the_order_of_points_and_pairs_does_not_matter(solver, seed, kind):
     points, pairs = sheet(seed)
@@ -108,7 +109,7 @@ def test_the_order_of_points_and_pairs_does_not_matter(solver, seed, kind):
     assert_same_optimum(first, second)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(seed=seeds, kind=unfoldings)
 def test_a_moved_start_leads_to_the_same_optimum(seed, kind):
     points, pairs = sheet(seed)
@@ -121,7 +122,7 @@ def test_a_moved_start_leads_to_the_same_optimum(seed, kind):
 
 
 @each_solver
-@settings(max_examples=15)
+@examples(15)
 @given(seed=seeds, kind=unfoldings, exponent=st.integers(-8, 8))
 def test_the_optimum_scales_with_the_squared_distances(solver, seed, kind, exponent):
     points, pairs = sheet(seed)
@@ -133,7 +134,7 @@ def test_the_optimum_scales_with_the_squared_distances(solver, seed, kind, expon
 
 
 @each_solver
-@settings(max_examples=15)
+@examples(15)
 @given(seed=seeds, kind=st.sampled_from(["equal", "at_most"]))
 def test_an_added_constraint_never_raises_a_maximum(solver, seed, kind):
     points, pairs = sheet(seed)

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.neighbors import build_graph
 from isofold.quality import is_localized, nonlocal_clusters
@@ -27,7 +28,7 @@ def naive_pieces(labels, graph, cluster):
     return n_pieces
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**31 - 1),
     n_nodes=st.integers(1, 20),

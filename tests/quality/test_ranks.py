@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.quality import (
     continuity,
@@ -117,7 +118,7 @@ def test_precomputed_distances_give_the_same(measure):
     assert float(from_points) == float(from_distances)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     st.integers(0, 10_000),
     st.floats(0.1, 100.0),

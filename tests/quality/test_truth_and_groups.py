@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from hypothesis_profiles import examples
 from isofold._errors import InvalidInputError
 from isofold.quality import (
     one_nn_error,
@@ -15,7 +16,7 @@ from isofold.quality import (
 )
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10_000), st.floats(0.2, 5.0))
 def test_procrustes_error_is_zero_for_moved_truth_and_known_for_scaled(seed, factor):
     rng = np.random.RandomState(seed)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from isofold.reports import report
-from report_cases import Opened, flat_case, free_page
+from report_cases import PATIENCE, Opened, flat_case, free_page
 
 BROWSERS = ("chromium", "google-chrome", "chromium-browser")
 FLAGS = (
@@ -32,7 +32,7 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS, timeout=PATIENCE)
         yield browser
         browser.close()
 
@@ -46,6 +46,7 @@ def open_page(browser, tmp_path):
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=theme, **options
         )
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         path = tmp_path / f"page {len(contexts)} #é.html"
         made.save(path)

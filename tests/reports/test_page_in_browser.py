@@ -7,7 +7,7 @@ import pytest
 
 from isofold.plot import MapWords
 from isofold.reports import make_report, payload, report
-from report_cases import HOSTILE, free_findings, free_page, inside
+from report_cases import HOSTILE, PATIENCE, free_findings, free_page, inside
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -260,12 +260,14 @@ def test_light_and_dark(open_page, case):
             text: contrast(opened, text) for text in TEXTS if contrast(opened, text) < 4.5
         } == {}
         ground = opened.ground()
+        chosen = {"light": "dark", "dark": "light"}[theme]
         opened.page.click("#theme")
+        # A busy browser may still have the click before it when it is asked.
+        opened.page.wait_for_selector(f"html[data-theme='{chosen}']")
         other = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
         grounds[f"not {theme}"] = other
         assert opened.ground() != ground
         # Remembered when the page is opened again.
-        chosen = {"light": "dark", "dark": "light"}[theme]
         assert opened.page.evaluate("localStorage.getItem('isofold-theme')") == chosen
         opened.page.reload()
         opened.page.wait_for_selector("html[data-ready='yes']")
@@ -455,6 +457,7 @@ def test_odd_maps(open_page, Y):
 def test_in_the_frame_of_a_notebook(browser, flat_report):
     # A sandboxed frame has no storage: the page must do without.
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
     complaints = []
     page.on("console", lambda message: complaints.append(message.text))
     page.set_content(flat_report._repr_html_())

@@ -28,19 +28,26 @@ MODELS = [
     "classifier words",
     "ipa terms",
 ]
-N_RAW, N_INNER = 36, 30
-SECONDS = 500
+FEW, MANY = (3, 3), (36, 30)
+"""Mutations of the bytes of every model, and of what is inside."""
+
+SECONDS = 3600
+"""After which reading hangs, however busy the machine is."""
 
 
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
+@pytest.fixture(
+    scope="module",
+    params=[FEW, pytest.param(MANY, marks=pytest.mark.slow)],
+    ids=["few", "a thousand"],
+)
+def outcomes(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
     for number, name in enumerate(MODELS):
         save(fitted(name), folder / f"good{number}.iso")
         np.save(folder / f"good{number}.npy", CASES[name][1][:12])
     script = TESTS / "storage_mutations.py"
     done = subprocess.run(  # noqa: S603
-        [sys.executable, str(script), str(folder), str(N_RAW), str(N_INNER)],
+        [sys.executable, str(script), str(folder), *map(str, request.param)],
         capture_output=True,
         text=True,
         timeout=SECONDS,
@@ -50,12 +57,16 @@ def outcomes(tmp_path_factory):
     )
     at = (folder / "current").read_text() if (folder / "current").exists() else "start"
     assert done.returncode == 0, f"ended by {done.returncode} at {at}: {done.stderr[-3000:]}"
-    return folder, json.loads(done.stdout)
+    return folder, json.loads(done.stdout), request.param == MANY
 
 
-def test_a_thousand_mutations_are_refused_or_harmless(outcomes):
-    counts, failures = outcomes[1]["counts"], outcomes[1]["failures"]
-    assert failures == []
+def test_mutations_are_refused_or_harmless(outcomes):
+    _, found, are_many = outcomes
+    counts = found["counts"]
+    assert found["failures"] == []
+    assert any(key.endswith("refused") for key in counts)
+    if not are_many:
+        return
     assert sum(counts.values()) >= 1000
     # Not all are stopped at the door: those with checksums made right reach the models.
     assert sum(count for key, count in counts.items() if key.endswith("refused")) > 600
@@ -63,6 +74,6 @@ def test_a_thousand_mutations_are_refused_or_harmless(outcomes):
 
 
 def test_nothing_in_a_file_is_run(outcomes):
-    folder, found = outcomes
+    folder, found, _ = outcomes
     assert found["forbidden"] == []
     assert not (folder / "canary").exists()

@@ -71,7 +71,8 @@ class LDLC(LocalizedClusterer):
     reconstruction_error_ : float
         Sum of the squared distances of the samples from the flats of their clusters.
     objective_path_ : ndarray
-        The objective after every step of the best restart, before strays moved; it never rises.
+        The objective after every step of the best restart. It never rises, except in a last step in
+        which `strays_` are moved.
     strays_ : ndarray of int
         Samples that ``rho="auto"`` gave to the cluster around them instead of the cheapest.
     rho_ : float

@@ -212,8 +212,7 @@ class _Descent:
 
     def _costs(self, state: _State) -> FloatArray:
         """Return what every point costs in its cluster, eq. 4.12."""
-        rho = self._problem.rho
-        return (1.0 - rho) * state.squares + rho * state.medoids.distances**2
+        return self._problem.costs(state.squares, state.medoids.distances)
 
     def _record(self, state: _State) -> None:
         state.path.append(float(self._problem.weights @ self._costs(state)))

@@ -67,6 +67,10 @@ class LocalizedProblem:
             weights=self.weights,
         )
 
+    def costs(self, squares: FloatArray, distances: FloatArray) -> FloatArray:
+        """Return what points cost, from distances to flats, squared, and to medoids, eq. 4.12."""
+        return (1.0 - self.rho) * squares + self.rho * distances**2
+
     def with_rho(self, rho: float) -> LocalizedProblem:
         """Return the problem with another share of the geodesic part."""
         return replace(self, rho=rho)
@@ -89,7 +93,7 @@ class Partition:
     distances : ndarray of shape (n_nodes,)
         Geodesic distance of every node from its medoid; zeros if ρ is 0.
     path : ndarray
-        ψ after every step, from the first flats on.
+        ψ after every step, from the first flats on; the last one after strays were moved, if any.
     n_iter : int
         Rounds of the outer loop.
     strays : ndarray of int
@@ -107,7 +111,7 @@ class Partition:
 
     @property
     def objective(self) -> float:
-        """The value of ψ at the end of the descent."""
+        """The value of ψ with these labels, flats and medoids."""
         return float(self.path[-1])
 
     def reconstruction_error(self, weights: FloatArray) -> float:

@@ -33,7 +33,7 @@ def connected_partition(
     Parameters
     ----------
     problem : LocalizedProblem
-        What was divided.
+        What was divided, with the ρ of the descent.
     graph : NeighborGraph
         Its graph.
     partition : Partition
@@ -64,12 +64,15 @@ def connected_partition(
         distances[division.members(cluster)] = division.row(paths, medoid, int(cluster))
     medoids = Medoids(nodes=partition.medoids, distances=distances)
     medoids = search.thorough(division, medoids, changed, rng)
+    squares = subspaces.own_squared_distances(problem.points, labels)
+    objective = problem.weights @ problem.costs(squares, medoids.distances)
     return replace(
         partition,
         labels=labels,
         medoids=medoids.nodes,
         subspaces=subspaces,
-        squares=subspaces.own_squared_distances(problem.points, labels),
+        squares=squares,
         distances=medoids.distances,
+        path=np.append(partition.path, objective),
         strays=np.flatnonzero(moved),
     )

@@ -267,8 +267,9 @@ def _half_intervals(
         # The last resort is ρ = 1, with which clusters are connected for certain.
         middle = (low + high) // 2 if high - low > 1 else high
         rho = float(RHOS[middle])
-        partition = descend(problem.with_rho(rho), seeding, rng)
-        connected = connected_partition(problem, graph, partition, rng)
+        posed = problem.with_rho(rho)
+        partition = descend(posed, seeding, rng)
+        connected = connected_partition(posed, graph, partition, rng)
         if connected is None and middle < high and not interrupted():
             low = middle
             continue
