@@ -48,19 +48,9 @@ test: lint pytest
 bench: setup
 	$(BIN)/python -m benchmarks
 
+# POINTS=120 rehearses all experiments in minutes: the same tables from few points.
 reproduce: setup
-	$(BIN)/python -m experiments.ipa_thesis
-	$(BIN)/python -m experiments.ipa_real
-	$(BIN)/python -m experiments.ipa_failures --out experiment-output/ipa_failures.csv
-	$(BIN)/python -m experiments.disjoint_manifolds
-	$(BIN)/python -m experiments.colored_mvu
-	$(BIN)/python -m experiments.ldlc
-	$(BIN)/python -m experiments.unfolding
-	$(BIN)/python -m experiments.piecewise
-	$(BIN)/python -m experiments.out_of_sample
-	$(BIN)/python -m experiments.shapes
-	$(BIN)/python -m experiments.decisions
-	$(BIN)/python -m experiments.real_data
+	$(BIN)/python -m experiments --out experiment-output $(if $(POINTS),--points $(POINTS))
 
 clean:
 	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

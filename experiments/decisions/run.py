@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.decisions.kinds import Draw, make_draw
-from experiments.harness import Row, say, write_table
+from experiments.decisions.kinds import SIZES, Draw, make_draw
+from experiments.harness import FULL, Row, Size, say, write_table
 from isofold import Unfold
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
@@ -140,20 +140,20 @@ def try_all(draw: Draw) -> tuple[dict[str, FloatArray], dict[str, float]]:
     return scores, errors
 
 
-def draws(folder: Path) -> None:
+def draws(folder: Path, size: Size = FULL) -> None:
     """Run the draws whose wrong decisions were looked at."""
-    _run(SEED, folder / "decisions_draws")
+    _run(SEED, folder / "decisions_draws", size)
 
 
-def fresh(folder: Path) -> None:
+def fresh(folder: Path, size: Size = FULL) -> None:
     """Run the draws that nobody had looked at."""
-    _run(FRESH_SEED, folder / "decisions_fresh")
+    _run(FRESH_SEED, folder / "decisions_fresh", size)
 
 
-def _run(seed: int, path: Path) -> None:
+def _run(seed: int, path: Path, size: Size) -> None:
     rows = []
-    for number in range(N_DRAWS):
-        draw = make_draw(seed, number)
+    for number in size.few(range(N_DRAWS)):
+        draw = make_draw(seed, number, largest=size.points(SIZES[1]))
         rows.append(_row(number, draw, decide(draw)))
         _append(path.with_name(f"{path.name}_log.csv"), rows[-1])
         say(" | ".join(str(value) for value in rows[-1].values()))

@@ -11,12 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from experiments.harness import FULL, Size
 from experiments.ipa_failures.draws import SIZES, SURFACES, Draw, make_draw
 from isofold import IPA
 from isofold.datasets import Dataset
 from isofold.quality import procrustes_error
 
-__all__ = ["main", "run_draw"]
+__all__ = ["N_DRAWS", "SEED", "draws", "main", "results_in", "run_draw"]
+
+SEED, N_DRAWS = 3, 500
+"""Of the report, `docs/ipa-failures.md`."""
 
 FLAGS = (
     "pieces",
@@ -57,20 +61,28 @@ COLUMNS = (
 )
 
 
+def draws(folder: Path, size: Size = FULL) -> None:
+    """Run the draws of the report."""
+    numbers = range(size.repeats(N_DRAWS))
+    _run(results_in(folder), SEED, numbers, largest=size.points(SIZES[1]))
+
+
+def results_in(folder: Path) -> Path:
+    """Return the file of the report's draws."""
+    return folder / "ipa_failures.csv"
+
+
 def main() -> None:
     """Run the draws that the file does not hold yet."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=500, help="number of draws")
+    parser.add_argument("--draws", type=int, default=N_DRAWS, help="number of draws")
     parser.add_argument("--first", type=int, default=0, help="number of the first draw")
     parser.add_argument("--seed", type=int, default=0, help="seed of the draws")
     parser.add_argument("--largest", type=int, default=SIZES[1], help="largest number of points")
     parser.add_argument("--out", type=Path, required=True, help="file of comma-separated values")
     wanted = parser.parse_args()
-    done = _numbers_in(wanted.out, wanted.seed)
-    for number in range(wanted.first, wanted.first + wanted.draws):
-        if number not in done:
-            draw = make_draw(wanted.seed, number, largest=wanted.largest)
-            _append(wanted.out, {"seed": wanted.seed, **run_draw(draw)})
+    numbers = range(wanted.first, wanted.first + wanted.draws)
+    _run(wanted.out, wanted.seed, numbers, largest=wanted.largest)
 
 
 def run_draw(draw: Draw) -> dict[str, Any]:
@@ -112,6 +124,14 @@ def run_draw(draw: Draw) -> dict[str, Any]:
     return row
 
 
+def _run(path: Path, seed: int, numbers: range, *, largest: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    done = _numbers_in(path, seed)
+    for number in numbers:
+        if number not in done:
+            _append(path, {"seed": seed, **run_draw(make_draw(seed, number, largest=largest))})
+
+
 def _floor(draw: Draw, data: Dataset) -> float:
     """Return F, the error that noise in the plane alone causes."""
     centered = data.truth - data.truth.mean(axis=0)
@@ -133,3 +153,7 @@ def _append(path: Path, row: dict[str, Any]) -> None:
         if is_new:
             writer.writeheader()
         writer.writerow(row)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.harness import Row, fit, say, write_table
+from experiments.harness import FULL, Row, Size, fit, say, write_table
 from experiments.real_data.methods import METHODS, available, embed
 from experiments.real_data.sets import all_digits, set_named
 from isofold import LocalMDS
@@ -31,12 +31,12 @@ N_SEEDS, MANY = 3, 10_000
 KEPT = 0.8
 
 
-def stability(folder: Path) -> None:
+def stability(folder: Path, size: Size = FULL) -> None:
     """Map subsamples of three sets, and the first of them twice."""
     rows: list[Row] = []
-    for set_name in STUDIED:
-        X = set_named(set_name).load().X
-        parts = subsamples(len(X))
+    for set_name in size.few(STUDIED):
+        X = set_named(set_name).load(size).X
+        parts = subsamples(len(X), size.repeats(N_SUBSAMPLES))
         of_set: dict[str, dict[str, Any]] = {}
         for name in available(SHOWN):
             maps = [
@@ -61,25 +61,25 @@ def stability(folder: Path) -> None:
     write_table(rows, folder / "real_data_stability")
 
 
-def seeds(folder: Path) -> None:
+def seeds(folder: Path, size: Size = FULL) -> None:
     """Map the same data from several seeds: the three sets, and more points than are all paired."""
-    sets = {name: set_named(name).load().X for name in STUDIED}
-    sets[f"MNIST, {MANY:,}"] = all_digits().X[:MANY]
+    sets = {name: set_named(name).load(size).X for name in size.few(STUDIED)}
+    sets[f"MNIST, {MANY:,}"] = all_digits(size).X[:MANY]
     rows: list[Row] = []
     for name, X in sets.items():
         maps = [
             fit(f"{name}, seed {seed}", LocalMDS(random_state=seed, n_jobs=1), X).embedding
-            for seed in range(N_SEEDS)
+            for seed in range(size.repeats(N_SEEDS))
         ]
         distances = [distance_of_maps(A, B) for A, B in combinations(maps, 2)]
         rows.append({"set": name, "median": np.median(distances), "largest": max(distances)})
     write_table(rows, folder / "real_data_seeds")
 
 
-def subsamples(n_points: int) -> list[IntArray]:
+def subsamples(n_points: int, n_parts: int = N_SUBSAMPLES) -> list[IntArray]:
     """Return the rows of each subsample, in order."""
     size = round(KEPT * n_points)
-    draws = (np.random.RandomState(i).permutation(n_points) for i in range(N_SUBSAMPLES))
+    draws = (np.random.RandomState(i).permutation(n_points) for i in range(n_parts))
     return [np.sort(draw[:size]) for draw in draws]
 
 

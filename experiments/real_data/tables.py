@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.pictures import save, show_map
 from experiments.real_data.measures import measure
 from experiments.real_data.methods import METHODS, available, embed
@@ -41,14 +41,14 @@ LEAST_TRUST = 0.98
 Claims = Callable[[Sequence[Row], str], Iterator[Row]]
 
 
-def tables(folder: Path) -> None:
+def tables(folder: Path, size: Size = FULL) -> None:
     """Map all sets in two dimensions by all methods, then in their own dimension by some."""
     plane: list[Row] = []
     higher: list[Row] = []
     words: list[str] = []
     drawn: dict[tuple[str, str], tuple[Dataset, FloatArray, Row]] = {}
-    for one in SETS:
-        data = one.load()
+    for one in size.few(SETS):
+        data = one.load(size)
         say(f"{one.name}: {data}")
         distances = squareform(pdist(data.X))
         for name in available(METHODS):
