@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from isofold._typing import FloatArray
 from isofold.datasets import Dataset
@@ -200,7 +201,9 @@ def run(experiments: Mapping[str, Experiment], folder: Path, size: Size = FULL) 
         say(f"== {name}")
         begin = time.process_time()
         try:
-            experiment(folder, size)
+            # Seconds are those of one core: threads that wait for each other count, too.
+            with threadpool_limits(1):
+                experiment(folder, size)
         except Exception:
             failed.append(name)
             say(f"{traceback.format_exc()}== {name} FAILED")

@@ -115,7 +115,7 @@ def run_draw(draw: Draw) -> dict[str, Any]:
         "error": float(procrustes_error(embedding, data.truth)),
         "estimated_error": ipa.estimated_error_,
         "status": "" if solution is None else solution.status.name,
-        "gap": np.nan if solution is None else solution.gap,
+        "gap": "" if solution is None else solution.gap,
         "n_patches": ipa.cover_.n_patches,
     }
     for flag in ipa.diagnosis_.flags:
