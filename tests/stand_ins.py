@@ -66,7 +66,7 @@ def _turning(rng: np.random.RandomState) -> dict[str, np.ndarray]:
     """Return 20 objects, each a closed curve of 72 images."""
     labels, step = np.divmod(np.arange(1440), 72)
     angle = np.radians(5.0 * step)
-    shape = rng.normal(size=(20, N_HIDDEN))[labels]
+    shape = 0.3 * rng.normal(size=(20, N_HIDDEN))[labels]
     hidden = np.column_stack((np.cos(angle), np.sin(angle), shape))
     return {
         "X": _images(rng, hidden, 16384),

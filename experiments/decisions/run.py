@@ -208,11 +208,16 @@ def _row(number: int, draw: Draw, verdict: Verdict) -> Row:
         "right, one split": "yes" if right_at_first else "NO",
         "standard error": round(verdict.deviation, 4),
         **{f"score {m}": round(float(verdict.scores[m].mean()), 4) for m in METHODS},
-        **{f"rehearsed {m}": round(rehearsed.get(m, np.nan), 4) for m in METHODS},
+        **{f"rehearsed {m}": _rounded(rehearsed, m) for m in METHODS},
         "dimension": round(verdict.unfold.survey_.dimension, 2),
-        "match": round(decision.evidence.get("match", np.nan), 4),
+        "match": _rounded(decision.evidence, "match"),
         "seconds": round(verdict.seconds, 1),
     }
+
+
+def _rounded(figures: Mapping[str, float], name: str) -> float | str:
+    """Return a figure for the table, nothing if it was not measured."""
+    return round(figures[name], 4) if name in figures else ""
 
 
 def _append(path: Path, row: Row) -> None:

@@ -157,7 +157,7 @@ def compare(surface: Surface, plan: Plan) -> Row:
         "error of Unfold": ", ".join(f"{error:.2g}" for error in ours),
         "error of IPA": ", ".join(f"{error:.2g}" for error in theirs),
         "equal": "yes" if np.array_equal(unfold.embedding_, ipa.embedding_) else "no",
-        "match": float(unfold.decision_.evidence.get("match", np.nan)),
+        "match": unfold.decision_.evidence.get("match", ""),
         "doubts of IPA": ", ".join(flag.name for flag in ipa.diagnosis_.raised) or "-",
     }
     say(" | ".join(str(value) for value in row.values()))
