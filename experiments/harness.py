@@ -39,8 +39,8 @@ T = TypeVar("T")
 Row = Mapping[str, Any]
 
 OUTPUT = Path("experiment-output")
-LEAST_POINTS = 60
-"""Fewer points than this are too few for the neighbors that methods of some experiments ask for."""
+LEAST_POINTS = 80
+"""Fewer points are too few for the up to 50 neighbors that experiments look at."""
 GROUP = 10
 """Points that a cluster or patch has at least, on average, in a rehearsal."""
 

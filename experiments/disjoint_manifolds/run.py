@@ -57,7 +57,8 @@ def load(name: str, size: Size = FULL) -> Case:
 
 def run_cases(methods: Sequence[Method], title: str, folder: Path, size: Size = FULL) -> None:
     """Run methods on all data sets."""
-    methods = [replace(one, n_neighbors=tuple(size.few(one.n_neighbors))) for one in methods]
+    if size.most is not None:
+        methods = [replace(one, n_neighbors=one.n_neighbors[-1:]) for one in methods]
     for name in size.few(CASES):
         run_case(load(name, size), methods, title, folder)
 

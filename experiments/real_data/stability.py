@@ -53,11 +53,8 @@ def stability(folder: Path, size: Size = FULL) -> None:
                 "same bytes": "yes" if _is_repeated(name, X[parts[0]], maps[0]) else "no",
             }
             say(f"{of_set[name]}")
-        most = of_set["UMAP"]["median"] if "UMAP" in of_set else np.nan
-        rows += [
-            {**row, "as stable as UMAP": "yes" if row["median"] <= most else "no"}
-            for row in of_set.values()
-        ]
+        peer = of_set.get("UMAP")
+        rows += [{**row, "as stable as UMAP": _verdict(row, peer)} for row in of_set.values()]
     write_table(rows, folder / "real_data_stability")
 
 
@@ -98,6 +95,12 @@ def distance_of_maps(A: FloatArray, B: FloatArray) -> float:
     alike = np.linalg.svd(A.T @ B, compute_uv=False).sum()
     alike /= np.linalg.norm(A) * np.linalg.norm(B)
     return float(np.sqrt(max(0.0, 1.0 - alike**2)))
+
+
+def _verdict(row: Row, peer: Row | None) -> str:
+    if peer is None:
+        return "-"
+    return "yes" if row["median"] <= peer["median"] else "no"
 
 
 def _is_repeated(name: str, X: FloatArray, Y: FloatArray) -> bool:
