@@ -10,7 +10,7 @@ help:
 	@echo "make test   lint, type-check, check imports, run all tests with coverage"
 	@echo "make lint   only the static checks"
 	@echo "make bench  benchmarks beside peers, tables in benchmarks/results/"
-	@echo "make reproduce  experiments of the papers, into experiment-output/ (takes long)"
+	@echo "make reproduce  experiments of the papers, into experiment-output/ (hours; POINTS=120: minutes)"
 	@echo "make setup  only create $(VENV)"
 
 setup: $(VENV)/.installed
