@@ -47,7 +47,7 @@ def tables(folder: Path, size: Size = FULL) -> None:
     higher: list[Row] = []
     words: list[str] = []
     drawn: dict[tuple[str, str], tuple[Dataset, FloatArray, Row]] = {}
-    for one in size.few(SETS):
+    for one in SETS[: size.repeats(len(SETS))]:
         data = one.load(size)
         say(f"{one.name}: {data}")
         distances = squareform(pdist(data.X))
