@@ -13,7 +13,7 @@ help:
 	@echo "make fuzz   property tests with new examples for MINUTES=60, in JOBS processes (all cores)"
 	@echo "make lint   only the static checks"
 	@echo "make bench  benchmarks beside peers, tables in benchmarks/results/"
-	@echo "make reproduce  experiments of the papers, into experiment-output/ (takes long)"
+	@echo "make reproduce  experiments of the papers, into experiment-output/ (hours; POINTS=120: minutes)"
 	@echo "make setup  only create $(VENV)"
 
 setup: $(VENV)/.installed
@@ -63,21 +63,9 @@ fuzz: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
+# POINTS=120 rehearses all experiments in minutes: the same tables from few points.
 reproduce: setup
-	$(BIN)/python -m experiments.ipa_thesis
-	$(BIN)/python -m experiments.ipa_real
-	$(BIN)/python -m experiments.ipa_failures --out experiment-output/ipa_failures.csv
-	$(BIN)/python -m experiments.hostile ipa --out experiment-output/hostile_ipa.csv
-	$(BIN)/python -m experiments.hostile unfold --out experiment-output/hostile_unfold.csv
-	$(BIN)/python -m experiments.disjoint_manifolds
-	$(BIN)/python -m experiments.colored_mvu
-	$(BIN)/python -m experiments.ldlc
-	$(BIN)/python -m experiments.unfolding
-	$(BIN)/python -m experiments.piecewise
-	$(BIN)/python -m experiments.out_of_sample
-	$(BIN)/python -m experiments.shapes
-	$(BIN)/python -m experiments.decisions
-	$(BIN)/python -m experiments.real_data
+	$(BIN)/python -m experiments --out experiment-output $(if $(POINTS),--points $(POINTS))
 
 clean:
 	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -105,11 +105,20 @@ def _fit(sheet: data.Sheet, seed: int) -> Trial:
         seconds=seconds,
         estimate=ipa.estimated_error_,
         flags=tuple(flag.name for flag in ipa.diagnosis_.raised),
-        status="ONE_PATCH" if solution is None else solution.status.name,
+        status=_unstitched(ipa) if solution is None else solution.status.name,
         gap=0.0 if solution is None else solution.gap,
         rounding=0.0 if solution is None else _relative_rounding(solution),
         warnings=tuple(sorted(others)),
     )
+
+
+def _unstitched(ipa: IPA) -> str:
+    """Return why there is no solution: a single patch needs none, data that are no sheet have none.
+
+    The latter are projected, or laid out along shortest paths.
+    """
+    raised = {flag.name for flag in ipa.diagnosis_.raised}
+    return "NOT_STITCHED" if raised & {"projected", "rough"} else "ONE_PATCH"
 
 
 def _relative_rounding(solution: Any) -> float:

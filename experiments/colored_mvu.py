@@ -12,30 +12,35 @@ from pathlib import Path
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import scale
 
-from experiments.harness import command, fit, write_table
+from experiments.harness import FULL, Size, command, fit, write_table
 from isofold import MVU, ColoredMVU
-from isofold._typing import FloatArray
+from isofold._typing import FloatArray, IntArray
+from isofold.datasets import Dataset
 from isofold.embedding.colored_mvu import hsic
 from isofold.quality import one_nn_error
 
 
-def _sets() -> dict[str, tuple[FloatArray, FloatArray]]:
+def _sets() -> tuple[Dataset, ...]:
     wine, digits = load_wine(), load_digits()
-    return {"wine": (scale(wine.data), wine.target), "digits": (digits.data, digits.target)}
+    return (
+        Dataset("wine", scale(wine.data), labels=wine.target),
+        Dataset("digits", digits.data, labels=digits.target),
+    )
 
 
-def labels(out: Path) -> None:
+def labels(out: Path, size: Size = FULL) -> None:
     """Compare the two on classes, in two and three dimensions."""
     rows = []
-    for name, (X, y) in _sets().items():
+    for data in map(size.part, _sets()):
+        X, y = data.X, data.labels
         for r in (2, 3):
             plain = MVU(n_components=r, graph="bridged", random_state=0)
             colored = ColoredMVU(n_components=r, graph="bridged", random_state=0)
             for method, model in (("MVU", plain), ("ColoredMVU", colored)):
-                outcome = fit(f"{name}, {method}, r = {r}", _Labeled(model, y), X)
+                outcome = fit(f"{data.name}, {method}, r = {r}", _Labeled(model, y), X)
                 rows.append(
                     {
-                        "data": name,
+                        "data": data.name,
                         "method": method,
                         "components": r,
                         "status": model.solution_.status.name,
@@ -52,7 +57,7 @@ def labels(out: Path) -> None:
 class _Labeled:
     """A model with its labels, for a harness that fits points alone."""
 
-    def __init__(self, model: MVU | ColoredMVU, y: FloatArray) -> None:
+    def __init__(self, model: MVU | ColoredMVU, y: IntArray) -> None:
         self.model, self.y = model, y
 
     def fit_transform(self, X: FloatArray) -> FloatArray:
@@ -60,5 +65,7 @@ class _Labeled:
         return self.model.fit_transform(X, self.y)
 
 
+EXPERIMENTS = {"labels": labels}
+
 if __name__ == "__main__":
-    command({"labels": labels}, __doc__)
+    command(EXPERIMENTS, __doc__)

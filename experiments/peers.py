@@ -12,8 +12,8 @@ __all__ = ["isomap", "lle", "ltsa", "mvu", "tsne", "umap"]
 
 
 def mvu(n_neighbors: int) -> MVU:
-    """Return maximum variance unfolding."""
-    return MVU(n_neighbors=n_neighbors, random_state=0)
+    """Return maximum variance unfolding; a graph in pieces is bridged."""
+    return MVU(n_neighbors=n_neighbors, graph="bridged", random_state=0)
 
 
 def isomap(n_neighbors: int, n_components: int = 2) -> Isomap:

@@ -144,6 +144,13 @@ def test_a_row_of_the_accuracy_table():
     assert (missed["in F"], missed["verdict"]) == (pytest.approx(3.0), "MISSED")
 
 
+def test_a_map_that_was_not_stitched_is_not_certified():
+    cloud = np.random.RandomState(0).normal(size=(300, 10))
+    figures = ipa_accuracy._ours([ipa_data.Sheet(cloud, cloud[:, :2])], limit=None)
+    assert figures["certified"] == "0 of 1"
+    assert figures["uncertified"] == "NOT_STITCHED 1"
+
+
 def test_claims_of_speed_are_judged():
     def record(n, method, seconds):
         figures = {"input_mb": 10.0}

@@ -17,7 +17,7 @@ from sklearn.datasets import load_digits
 from isofold import datasets
 from isofold._typing import FloatArray, IntArray
 
-__all__ = ["KINDS", "Draw", "make_draw"]
+__all__ = ["KINDS", "SIZES", "Draw", "make_draw"]
 
 SIZES = (250, 800)
 """Smallest and largest number of points; sizes are log-uniform."""

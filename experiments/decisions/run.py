@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.decisions.kinds import Draw, make_draw
-from experiments.harness import Row, say, write_table
+from experiments.decisions.kinds import SIZES, Draw, make_draw
+from experiments.harness import FULL, Row, Size, say, write_table
 from isofold import Unfold
 from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
@@ -140,20 +140,20 @@ def try_all(draw: Draw) -> tuple[dict[str, FloatArray], dict[str, float]]:
     return scores, errors
 
 
-def draws(folder: Path) -> None:
+def draws(folder: Path, size: Size = FULL) -> None:
     """Run the draws whose wrong decisions were looked at."""
-    _run(SEED, folder / "decisions_draws")
+    _run(SEED, folder / "decisions_draws", size)
 
 
-def fresh(folder: Path) -> None:
+def fresh(folder: Path, size: Size = FULL) -> None:
     """Run the draws that nobody had looked at."""
-    _run(FRESH_SEED, folder / "decisions_fresh")
+    _run(FRESH_SEED, folder / "decisions_fresh", size)
 
 
-def _run(seed: int, path: Path) -> None:
+def _run(seed: int, path: Path, size: Size) -> None:
     rows = []
-    for number in range(N_DRAWS):
-        draw = make_draw(seed, number)
+    for number in size.few(range(N_DRAWS)):
+        draw = make_draw(seed, number, largest=size.points(SIZES[1]))
         rows.append(_row(number, draw, decide(draw)))
         _append(path.with_name(f"{path.name}_log.csv"), rows[-1])
         say(" | ".join(str(value) for value in rows[-1].values()))
@@ -208,11 +208,16 @@ def _row(number: int, draw: Draw, verdict: Verdict) -> Row:
         "right, one split": "yes" if right_at_first else "NO",
         "standard error": round(verdict.deviation, 4),
         **{f"score {m}": round(float(verdict.scores[m].mean()), 4) for m in METHODS},
-        **{f"rehearsed {m}": round(rehearsed.get(m, np.nan), 4) for m in METHODS},
+        **{f"rehearsed {m}": _rounded(rehearsed, m) for m in METHODS},
         "dimension": round(verdict.unfold.survey_.dimension, 2),
-        "match": round(decision.evidence.get("match", np.nan), 4),
+        "match": _rounded(decision.evidence, "match"),
         "seconds": round(verdict.seconds, 1),
     }
+
+
+def _rounded(figures: Mapping[str, float], name: str) -> float | str:
+    """Return a figure for the table, nothing if it was not measured."""
+    return round(figures[name], 4) if name in figures else ""
 
 
 def _append(path: Path, row: Row) -> None:

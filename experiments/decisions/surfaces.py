@@ -7,7 +7,7 @@ bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from isofold import IPA, Unfold
 from isofold._typing import FloatArray
 from isofold.datasets import ISOMETRIC, SYNTHETIC, Dataset, lift
@@ -61,7 +61,8 @@ PIECES = (
     "rotated_swiss_rolls",
 )
 
-PLAN = (
+Plan = tuple[int, int, float]
+PLAN: Sequence[Plan] = (
     (1000, 0, 0.0),
     (1000, 0, 0.05),
     (1000, 0, 0.1),
@@ -73,8 +74,8 @@ PLAN = (
 )
 """Numbers of points, of features (0 for a surface's own), and noise."""
 
-PIECES_PLAN = ((1000, 0, 0.0), (2000, 0, 0.0), (2000, 0, 0.1), (2000, 20, 0.1))
-LARGE_PLAN = ((20_000, 0, 0.0), (20_000, 0, 0.1))
+PIECES_PLAN: Sequence[Plan] = ((1000, 0, 0.0), (2000, 0, 0.0), (2000, 0, 0.1), (2000, 20, 0.1))
+LARGE_PLAN: Sequence[Plan] = ((20_000, 0, 0.0), (20_000, 0, 0.1))
 SEED = 0
 
 
@@ -136,7 +137,7 @@ def piece_errors(Y: FloatArray, data: Dataset) -> list[float]:
     return [float(procrustes_error(Y[at], truth[at])) for at in rows]
 
 
-def compare(surface: Surface, plan: tuple[int, int, float]) -> Row:
+def compare(surface: Surface, plan: Plan) -> Row:
     """Return a row: the method that `Unfold` used, and its errors beside those of `IPA`."""
     n_samples, n_features, noise = plan
     data = surface.make(n_samples, n_features, noise, SEED)
@@ -156,27 +157,34 @@ def compare(surface: Surface, plan: tuple[int, int, float]) -> Row:
         "error of Unfold": ", ".join(f"{error:.2g}" for error in ours),
         "error of IPA": ", ".join(f"{error:.2g}" for error in theirs),
         "equal": "yes" if np.array_equal(unfold.embedding_, ipa.embedding_) else "no",
-        "match": float(unfold.decision_.evidence.get("match", np.nan)),
+        "match": unfold.decision_.evidence.get("match", ""),
         "doubts of IPA": ", ".join(flag.name for flag in ipa.diagnosis_.raised) or "-",
     }
     say(" | ".join(str(value) for value in row.values()))
     return row
 
 
-def surfaces(folder: Path) -> None:
+def surfaces(folder: Path, size: Size = FULL) -> None:
     """Compare on all surfaces."""
-    _write([compare(surface, plan) for plan in PLAN for surface in SURFACES], folder / "surfaces")
+    rows = [compare(s, plan) for plan in _plans(PLAN, size) for s in size.few(SURFACES)]
+    _write(rows, folder / "surfaces")
 
 
-def large(folder: Path) -> None:
+def large(folder: Path, size: Size = FULL) -> None:
     """Compare on a roll with a hole and many points."""
-    _write([compare(_named("holed_swiss_roll"), plan) for plan in LARGE_PLAN], folder / "large")
+    rows = [compare(_named("holed_swiss_roll"), plan) for plan in _plans(LARGE_PLAN, size)]
+    _write(rows, folder / "large")
 
 
-def pieces(folder: Path) -> None:
+def pieces(folder: Path, size: Size = FULL) -> None:
     """Compare on surfaces in pieces, piece by piece."""
-    rows = [compare(_named(name), plan) for name in PIECES for plan in PIECES_PLAN]
+    plans = _plans(PIECES_PLAN, size)
+    rows = [compare(_named(name), plan) for name in size.few(PIECES) for plan in plans]
     _write(rows, folder / "pieces")
+
+
+def _plans(plans: Sequence[Plan], size: Size) -> list[Plan]:
+    return [(size.points(n), d, noise) for n, d, noise in size.few(plans)]
 
 
 def _write(rows: list[Row], path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from experiments.harness import FULL, Size
 from isofold._typing import FloatArray, IntArray
 from isofold.datasets import (
     Dataset,
@@ -67,10 +68,10 @@ def artificial(name: str, n_samples: int = N_POINTS) -> Case:
     return Case(name, data.X, data.labels, board, data.truth, (2,), data.X.shape[1])
 
 
-def images(name: str) -> Case:
+def images(name: str, size: Size = FULL) -> Case:
     """Return images in all their principal axes, at most n - 1 of them: no distance changes."""
     load, dimension = IMAGES[name]
-    data = load()
+    data = size.part(load())
     X = data.X.astype(np.float64) / GREY_LEVELS
     rotated = principal_coordinates(X).coordinates
     return Case(name, rotated, data.labels, None, None, (dimension, 2), X.shape[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from experiments.disjoint_manifolds.cases import CASES, IMAGES, Case, artificial, images
+from experiments.disjoint_manifolds.cases import CASES, IMAGES, N_POINTS, Case, artificial, images
 from experiments.disjoint_manifolds.methods import Method
-from experiments.harness import Outcome, Row, fit, say, write_table
+from experiments.harness import FULL, Outcome, Row, Size, fit, say, write_table
 from experiments.pictures import save, show_map
 from isofold._typing import BoolArray, FloatArray
 from isofold.linalg import principal_coordinates
@@ -48,15 +48,19 @@ class Trial:
     failure: str = ""
 
 
-def load(name: str) -> Case:
+def load(name: str, size: Size = FULL) -> Case:
     """Return a column of the tables by its name."""
-    return images(name) if name in IMAGES else artificial(name)
+    if name in IMAGES:
+        return images(name, size)
+    return artificial(name, size.points(N_POINTS))
 
 
-def run_cases(methods: Sequence[Method], title: str, folder: Path) -> None:
+def run_cases(methods: Sequence[Method], title: str, folder: Path, size: Size = FULL) -> None:
     """Run methods on all data sets."""
-    for name in CASES:
-        run_case(load(name), methods, title, folder)
+    if size.most is not None:
+        methods = [replace(one, n_neighbors=one.n_neighbors[-1:]) for one in methods]
+    for name in size.few(CASES):
+        run_case(load(name, size), methods, title, folder)
 
 
 def run_case(case: Case, methods: Sequence[Method], title: str, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -13,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from experiments.disjoint_manifolds.cases import Case
 from experiments.disjoint_manifolds.methods import Method, disjoint_mvu
 from experiments.disjoint_manifolds.run import Trial, attempt, colors, load, scores
-from experiments.harness import Outcome, Row, write_table
+from experiments.harness import FULL, Outcome, Row, Size, write_table
 from experiments.pictures import save, show_map
 from isofold.quality import shepard_correlation
 
@@ -49,16 +50,16 @@ MEASURED = (
 )
 
 
-def compare_strategies(folder: Path) -> None:
+def compare_strategies(folder: Path, size: Size = FULL) -> None:
     """Write the measures of all strategies on data in pieces, and draw the maps."""
-    for name in DATA:
-        _compare(load(name), folder)
+    for name in size.few(DATA):
+        _compare(load(name, size), folder, size.few(CHOICES))
 
 
-def _compare(case: Case, folder: Path) -> None:
+def _compare(case: Case, folder: Path, choices: Sequence[str]) -> None:
     rows: list[Row] = []
     drawn = []
-    for placement, (first, second) in product(("rigid", "affine"), CHOICES):
+    for placement, (first, second) in product(("rigid", "affine"), choices):
         trial = _run(case, placement, first, second)
         title = {"data": case.name, "placement": placement, "representatives": first}
         rows.append({**title, "links by": second, **describe(case, trial)})
@@ -104,7 +105,7 @@ def _run(case: Case, placement: str, first: str, second: str) -> Trial:
 
 
 def _draw(case: Case, drawn: list[Trial], path: Path) -> None:
-    figure, panels = plt.subplots(2, len(CHOICES), figsize=(18, 7), layout="constrained")
+    figure, panels = plt.subplots(2, len(drawn) // 2, figsize=(18, 7), layout="constrained")
     for axes, trial in zip(panels.flat, drawn, strict=True):
         if trial.outcome is None:
             axes.axis("off")

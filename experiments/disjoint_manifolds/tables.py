@@ -10,7 +10,7 @@ from pathlib import Path
 from experiments.disjoint_manifolds import paper
 from experiments.disjoint_manifolds.cases import CASES
 from experiments.disjoint_manifolds.methods import N_NEIGHBORS, OURS, PEERS
-from experiments.harness import Row, write_table
+from experiments.harness import FULL, Row, Size, write_table
 
 __all__ = ["best_table", "read_measures", "speed_up_table", "write_tables"]
 
@@ -32,8 +32,9 @@ class Column:
         return f"{self.data}, q = {self.q}"
 
 
-def write_tables(folder: Path) -> None:
-    """Write the tables from what the methods have left in the folder."""
+def write_tables(folder: Path, size: Size = FULL) -> None:
+    """Write the tables from what the methods have left in the folder, whatever its size."""
+    del size
     measures = read_measures(folder)
     # The thesis does not say which labels: squares where there are some, else pieces or classes.
     labeled = [{**row, "label error": row["error in squares"] or row["error"]} for row in measures]

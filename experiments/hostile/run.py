@@ -1,7 +1,12 @@
-"""Fit draws in processes of their own, which are ended when they take too long; one row a draw."""
+"""Fit draws in processes of their own, which are ended when they take too long; one row a draw.
+
+``python -m experiments.hostile.run ipa --draws 500 --seed 0 --jobs 2 --out draws.csv``; draws that
+the file holds are not repeated.
+"""
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing as mp
 import resource
 import time
@@ -14,13 +19,16 @@ from typing import Any
 import numpy as np
 
 from experiments.draw_tables import append_row, numbers_in
-from experiments.harness import say
-from experiments.hostile.draws import Draw, make_draw
+from experiments.harness import FULL, Size, say
+from experiments.hostile.draws import SIZES, Draw, make_draw
 from experiments.hostile.judge import true_errors
 from isofold import IPA, Unfold
 from isofold._typing import IntArray
 
-__all__ = ["COLUMNS", "METHODS", "run", "run_draw"]
+__all__ = ["COLUMNS", "METHODS", "N_DRAWS", "SEED", "draws_of", "results_in", "run", "run_draw"]
+
+SEED, N_DRAWS = 2026, {"ipa": 500, "unfold": 200}
+"""Of the report, `docs/ipa-failures.md`."""
 
 MOST_SECONDS = 120
 """Processor time after which a fit is ended."""
@@ -99,6 +107,35 @@ def _diagnosis_of(model: Any) -> dict[str, Any]:
     }
 
 
+def draws_of(method: str, folder: Path, size: Size = FULL) -> None:
+    """Run the draws of the report."""
+    numbers = range(size.repeats(N_DRAWS[method]))
+    largest = size.points(SIZES[1])
+    run(method, results_in(folder, method), seed=SEED, numbers=numbers, largest=largest)
+
+
+def results_in(folder: Path, method: str) -> Path:
+    """Return the file of the report's draws."""
+    return folder / f"hostile_{method}.csv"
+
+
+def main() -> None:
+    """Run the draws that a file does not hold yet."""
+    parser = argparse.ArgumentParser(prog="experiments.hostile.run", description=__doc__)
+    parser.add_argument("method", choices=METHODS, help="what is fitted")
+    parser.add_argument("--draws", type=int, help="number of draws; as in the report")
+    parser.add_argument("--first", type=int, default=0, help="number of the first draw")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the draws")
+    parser.add_argument("--largest", type=int, default=SIZES[1], help="largest number of points")
+    parser.add_argument("--jobs", type=int, default=1, help="draws at a time")
+    parser.add_argument("--out", type=Path, required=True, help="file of comma-separated values")
+    wanted = parser.parse_args()
+    n_draws = N_DRAWS[wanted.method] if wanted.draws is None else wanted.draws
+    numbers = range(wanted.first, wanted.first + n_draws)
+    where = {"seed": wanted.seed, "numbers": numbers, "largest": wanted.largest}
+    run(wanted.method, wanted.out, **where, jobs=wanted.jobs)
+
+
 def run(method: str, path: Path, *, seed: int, numbers: range, largest: int, jobs: int = 1) -> None:
     """Run the draws that a file does not hold yet, and append a row for each.
 
@@ -117,6 +154,7 @@ def run(method: str, path: Path, *, seed: int, numbers: range, largest: int, job
     jobs : int, default=1
         Draws at a time.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
     done = numbers_in(path, seed)
     wanted = [number for number in numbers if number not in done]
     with ThreadPoolExecutor(jobs) as pool:
@@ -232,3 +270,7 @@ def _head(method: str, draw: Draw) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+if __name__ == "__main__":
+    main()

@@ -1,21 +1,42 @@
-"""Tables of warnings against errors: ``python -m experiments.hostile summarize draws.csv``."""
+"""Tables of warnings against errors: ``python -m experiments.hostile.summarize draws.csv``."""
 
 from __future__ import annotations
 
+import argparse
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from experiments.draw_tables import markdown_table, short_options
+from experiments.harness import FULL, Size, say
+from experiments.hostile.run import METHODS, results_in
 from experiments.ipa_failures.summarize import SLOW, is_failure
 
-__all__ = ["judged", "summary"]
+__all__ = ["judged", "summary", "tables"]
 
 LEAST_WRONG, FEWEST_WRONG = 0.005, 3
 """Fraction and number of wrong samples from which on a map that is right else is a failure."""
 
 TEXT = ("unknown", "raised", "flags", "figures", "told", "used", "options")
+
+
+def tables(folder: Path, size: Size = FULL) -> None:
+    """Write the tables of the draws in a folder, however many there are."""
+    del size
+    for method in METHODS:
+        path = results_in(folder, method)
+        text = summary(pd.read_csv(path))
+        path.with_suffix(".md").write_text(text, encoding="utf-8")
+        say(text)
+
+
+def main() -> None:
+    """Write the tables of a file of draws to the standard output."""
+    parser = argparse.ArgumentParser(prog="experiments.hostile.summarize", description=__doc__)
+    parser.add_argument("file", type=Path, help="file of comma-separated values")
+    say(summary(pd.read_csv(parser.parse_args().file)))
 
 
 def judged(draws: pd.DataFrame) -> pd.DataFrame:
@@ -175,3 +196,7 @@ def _listed(draws: pd.DataFrame) -> str:
         figures = (noise, short_options(draw.options), floor, error, wrong, verdict)
         rows.append((*what, *figures, draw.used, draw.flags, draw.told, f"{draw.seconds:.1f}"))
     return markdown_table((*head, "used", "flags", "told", "seconds"), rows)
+
+
+if __name__ == "__main__":
+    main()

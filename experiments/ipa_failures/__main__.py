@@ -1,8 +1,12 @@
-"""Command: ``python -m experiments.ipa_failures --draws 500 --seed 0 --out draws.csv``."""
+"""Command: ``python -m experiments.ipa_failures [NAME ...] --out FOLDER``."""
 
 from __future__ import annotations
 
-from experiments.ipa_failures.run import main
+from experiments.harness import command
+from experiments.ipa_failures.run import draws
+from experiments.ipa_failures.summarize import tables
+
+EXPERIMENTS = {"draws": draws, "tables": tables}
 
 if __name__ == "__main__":
-    main()
+    command(EXPERIMENTS, __doc__)

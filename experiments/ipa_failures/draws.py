@@ -168,7 +168,7 @@ def make_draw(seed: int, number: int, *, largest: int = SIZES[1]) -> Draw:
     weights = np.array([SURFACES[name].weight for name in names])
     name = str(rng.choice(names, p=weights / weights.sum()))
     surface = SURFACES[name]
-    n_samples = round(log_uniform(rng, SIZES[0], largest))
+    n_samples = round(log_uniform(rng, min(SIZES[0], largest), largest))
     options = surface.choose(rng)
     is_unbalanced, imbalance = rng.uniform() < SHARE_UNBALANCED, rng.uniform(*IMBALANCE)
     if surface.takes_imbalance and is_unbalanced:

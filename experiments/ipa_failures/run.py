@@ -8,14 +8,16 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from experiments.draw_tables import append_row, noise_floor, numbers_in
+from experiments.harness import FULL, Size
 from experiments.ipa_failures.draws import SIZES, SURFACES, Draw, make_draw
 from isofold import IPA
 from isofold.quality import procrustes_error
 
-__all__ = ["main", "run_draw"]
+__all__ = ["N_DRAWS", "SEED", "draws", "main", "results_in", "run_draw"]
+
+SEED, N_DRAWS = 3, 500
+"""Of the report, `docs/ipa-failures.md`."""
 
 FLAGS = (
     "pieces",
@@ -57,20 +59,28 @@ COLUMNS = (
 )
 
 
+def draws(folder: Path, size: Size = FULL) -> None:
+    """Run the draws of the report."""
+    numbers = range(size.repeats(N_DRAWS))
+    _run(results_in(folder), SEED, numbers, largest=size.points(SIZES[1]))
+
+
+def results_in(folder: Path) -> Path:
+    """Return the file of the report's draws."""
+    return folder / "ipa_failures.csv"
+
+
 def main() -> None:
     """Run the draws that the file does not hold yet."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=500, help="number of draws")
+    parser.add_argument("--draws", type=int, default=N_DRAWS, help="number of draws")
     parser.add_argument("--first", type=int, default=0, help="number of the first draw")
     parser.add_argument("--seed", type=int, default=0, help="seed of the draws")
     parser.add_argument("--largest", type=int, default=SIZES[1], help="largest number of points")
     parser.add_argument("--out", type=Path, required=True, help="file of comma-separated values")
     wanted = parser.parse_args()
-    done = numbers_in(wanted.out, wanted.seed)
-    for number in range(wanted.first, wanted.first + wanted.draws):
-        if number not in done:
-            draw = make_draw(wanted.seed, number, largest=wanted.largest)
-            append_row(wanted.out, {"seed": wanted.seed, **run_draw(draw)}, COLUMNS)
+    numbers = range(wanted.first, wanted.first + wanted.draws)
+    _run(wanted.out, wanted.seed, numbers, largest=wanted.largest)
 
 
 def run_draw(draw: Draw) -> dict[str, Any]:
@@ -107,10 +117,23 @@ def run_draw(draw: Draw) -> dict[str, Any]:
         "error": float(procrustes_error(embedding, data.truth)),
         "estimated_error": ipa.estimated_error_,
         "status": "" if solution is None else solution.status.name,
-        "gap": np.nan if solution is None else solution.gap,
+        "gap": "" if solution is None else solution.gap,
         "n_patches": ipa.cover_.n_patches,
     }
     for flag in ipa.diagnosis_.flags:
         row[f"flag_{flag.name}"] = float(flag.value)
         row[f"raised_{flag.name}"] = flag.is_raised
     return row
+
+
+def _run(path: Path, seed: int, numbers: range, *, largest: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    done = numbers_in(path, seed)
+    for number in numbers:
+        if number not in done:
+            draw = make_draw(seed, number, largest=largest)
+            append_row(path, {"seed": seed, **run_draw(draw)}, COLUMNS)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,9 +12,10 @@ from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from experiments.draw_tables import markdown_table, short_options
-from experiments.ipa_failures.run import FLAGS
+from experiments.harness import FULL, Size, say
+from experiments.ipa_failures.run import FLAGS, results_in
 
-__all__ = ["is_failure", "main", "summary"]
+__all__ = ["is_failure", "main", "summary", "tables"]
 
 LARGEST_ERROR = 0.1
 """Error relative to the extent above which a map has failed, whatever the noise."""
@@ -25,6 +26,15 @@ above 0.02: below, both are too small to matter."""
 
 SLOW = 10.0
 """Seconds above which a draw is listed."""
+
+
+def tables(folder: Path, size: Size = FULL) -> None:
+    """Write the tables of the draws in a folder, however many there are."""
+    del size
+    path = results_in(folder)
+    text = summary(pd.read_csv(path))
+    path.with_suffix(".md").write_text(text, encoding="utf-8")
+    say(text)
 
 
 def main() -> None:

@@ -17,11 +17,12 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from isofold import IPA
 from isofold._errors import DoubtfulMapWarning
 from isofold._typing import FloatArray
@@ -64,10 +65,10 @@ KINDS: dict[str, Callable[[int, int, Rng], FloatArray]] = {
 }
 
 
-def every_dimension(folder: Path) -> None:
+def every_dimension(folder: Path, size: Size = FULL) -> None:
     """Fit IPA to all of them; write the failures, if any, and what was doubted."""
     rows = []
-    for kind, n, d, r in _cases():
+    for kind, n, d, r in _cases(size):
         X = KINDS[kind](n, d, np.random.RandomState([n, d]))
         rows.append(row_of(kind, X, r))
         say(" | ".join(str(value) for value in rows[-1].values()))
@@ -108,10 +109,9 @@ def row_of(kind: str, X: FloatArray, r: int) -> Row:
     }
 
 
-def _cases() -> Iterator[tuple[str, int, int, int]]:
-    for kind in KINDS:
-        for n in SIZES:
-            for d in FEATURES:
-                # The largest are fitted in half of the dimensions, to save an hour.
-                for r in DIMENSIONS if n * d <= 500_000 else DIMENSIONS[1::2]:
-                    yield kind, n, d, r
+def _cases(size: Size) -> Iterator[tuple[str, int, int, int]]:
+    sizes = dict.fromkeys(size.points(n) for n in size.few(SIZES))
+    for kind, n, d in product(size.few(list(KINDS)), sizes, size.few(FEATURES)):
+        # The largest are fitted in half of the dimensions, to save an hour.
+        for r in size.few(DIMENSIONS if n * d <= 500_000 else DIMENSIONS[1::2]):
+            yield kind, n, d, r

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.linear_model import LinearRegression
 
 from experiments import peers
-from experiments.harness import Outcome, Row, fit, say, write_table
+from experiments.harness import FULL, Outcome, Row, Size, fit, say, write_table
 from experiments.ipa_real.studies import Study
 from experiments.pictures import save, show_map, thumbnails
 from isofold import IPA
@@ -41,9 +41,9 @@ SHOWN = (
 )
 
 
-def run_study(study: Study, folder: Path) -> None:
+def run_study(study: Study, folder: Path, size: Size = FULL) -> None:
     """Run one study in each of its dimensions."""
-    data = study.load()
+    data = size.part(study.load())
     say(f"{data}")
     rows, words = [], []
     for r in study.dimensions:

@@ -9,8 +9,8 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from experiments.harness import Outcome, fit, say, write_table
-from experiments.ipa_thesis.methods import first_axes, ours, thesis, with_room
+from experiments.harness import FULL, Outcome, Size, fit, say, write_table
+from experiments.ipa_thesis.methods import certificate, first_axes, ours, thesis, with_room
 from experiments.pictures import save, show_map, thumbnails
 from isofold import IPA
 from isofold.datasets import load_frey_faces
@@ -24,20 +24,22 @@ DIMENSIONS = range(2, 8)
 NEGLIGIBLE = 0.01
 """Share of the variance below which an axis does not count."""
 
-METHODS: dict[str, Callable[[int], IPA]] = {
-    f"IPA, {N_PATCHES} k-means patches": lambda r: thesis(
-        N_PATCHES, n_components=r, solver=with_room(r)
-    ),
-    "IPA": lambda r: ours(n_components=r),
-}
+
+def methods(size: Size) -> dict[str, Callable[[int], IPA]]:
+    """Return the IPA of the thesis and ours, by the number of components."""
+    c = size.groups(N_PATCHES)
+    return {
+        f"IPA, {c} k-means patches": lambda r: thesis(c, n_components=r, solver=with_room(r)),
+        "IPA": lambda r: ours(n_components=r),
+    }
 
 
-def spectra(folder: Path) -> None:
+def spectra(folder: Path, size: Size = FULL) -> None:
     """Unfold into r = 2, …, 7 dimensions and tell how many the unfolding needs."""
-    X = load_frey_faces().X
+    X = size.part(load_frey_faces()).X
     rows, outcomes = [], []
-    for name, method in METHODS.items():
-        for r in DIMENSIONS:
+    for name, method in methods(size).items():
+        for r in size.few(DIMENSIONS):
             outcome = fit(name, method(r), X)
             outcomes.append(outcome)
             rows.append(_row(outcome, r))
@@ -45,13 +47,13 @@ def spectra(folder: Path) -> None:
     _draw_spectra(outcomes, folder / "thesis_spectra.png")
 
 
-def map_of_faces(folder: Path) -> None:
+def map_of_faces(folder: Path, size: Size = FULL) -> None:
     """Map the faces into two dimensions and draw some of them."""
-    faces = load_frey_faces()
+    faces = size.part(load_frey_faces())
     rows = []
     shape = (len(faces.X), *(faces.image_shape or ()))
     figure, panels = plt.subplots(1, 2, figsize=(17, 9.5), layout="constrained")
-    for axes, (name, method) in zip(panels, METHODS.items(), strict=True):
+    for axes, (name, method) in zip(panels, methods(size).items(), strict=True):
         outcome = first_axes(fit(name, method(2), faces.X), 2)
         Y = outcome.embedding
         say(f"{name}:\n{outcome.model.diagnosis_}\n")
@@ -79,7 +81,7 @@ def _row(outcome: Outcome, r: int) -> dict[str, Any]:
         "axes above 1 %": int((shares > NEGLIGIBLE).sum()),
         "share in the first r": float(shares[:r].sum()),
         "cut off": outcome.model.cut_off_,
-        "certificate": outcome.model.solution_.status.name,
+        "certificate": certificate(outcome.model),
         "doubts": ", ".join(flag.name for flag in outcome.model.diagnosis_.raised) or "none",
         "seconds": outcome.seconds,
     }
@@ -87,7 +89,7 @@ def _row(outcome: Outcome, r: int) -> dict[str, Any]:
 
 def _draw_spectra(outcomes: list[Outcome], path: Path) -> None:
     figure, panels = plt.subplots(
-        2, len(DIMENSIONS), figsize=(14, 5), layout="constrained", sharex=True, sharey=True
+        2, len(outcomes) // 2, figsize=(14, 5), layout="constrained", sharex=True, sharey=True
     )
     for axes, outcome in zip(panels.flat, outcomes, strict=True):
         shares = 100 * outcome.model.spectrum_ / outcome.model.spectrum_.sum()

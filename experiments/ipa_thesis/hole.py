@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from experiments import peers
-from experiments.harness import Outcome, Row, fit, write_table
+from experiments.harness import FULL, Outcome, Row, Size, fit, write_table
 from experiments.ipa_thesis.methods import ours, thesis
 from experiments.pictures import save, show_map, show_surface
 from isofold._typing import FloatArray, IntArray
@@ -34,6 +35,7 @@ __all__ = [
     "sides",
 ]
 
+N_POINTS = 700
 N_PATCHES = 50
 NEIGHBORS = (6, 8, 12)
 """Each peer is shown at the one that loses the fewest of the 10 and 30 nearest neighbors: the
@@ -67,14 +69,18 @@ class RectangleFit:
     error: float
 
 
-def grid_roll() -> Dataset:
-    """Return the 700 points of the thesis."""
-    return holed_swiss_roll(sampling="grid")
+def grid_roll(size: Size = FULL) -> Dataset:
+    """Return the 700 points of the thesis; in a rehearsal only some rows and columns of them."""
+    roll = holed_swiss_roll(sampling="grid")
+    step = math.ceil(math.sqrt(len(roll.X) / size.points(len(roll.X))))
+    column, row = (_rank(coordinate) for coordinate in roll.truth.T)
+    kept = (column % step == 0) & (row % step == 0)
+    return replace(roll, X=roll.X[kept], truth=roll.truth[kept])
 
 
-def random_roll() -> Dataset:
+def random_roll(size: Size = FULL) -> Dataset:
     """Return 700 random points, which have no equal distances."""
-    return holed_swiss_roll(random_state=0)
+    return holed_swiss_roll(size.points(N_POINTS), random_state=0)
 
 
 SAMPLES = {"grid": grid_roll, "random": random_roll}
@@ -82,8 +88,7 @@ SAMPLES = {"grid": grid_roll, "random": random_roll}
 
 def sides(truth: FloatArray) -> list[IntArray]:
     """Return the grid nodes along the four sides of the hole, in order around it."""
-    column = np.unique(np.round(truth[:, 0], 9), return_inverse=True)[1]
-    row = np.unique(np.round(truth[:, 1], 9), return_inverse=True)[1]
+    column, row = (_rank(coordinate) for coordinate in truth.T)
     node = np.full((column.max() + 1, row.max() + 1), -1)
     node[column, row] = np.arange(len(truth))
     missing = np.argwhere(node < 0)
@@ -108,10 +113,10 @@ def rectangle_fit(Y: FloatArray, truth: FloatArray) -> RectangleFit:
     )
 
 
-def shape_of_hole(folder: Path) -> None:
+def shape_of_hole(folder: Path, size: Size = FULL) -> None:
     """Figure 5.2: the hole on the maps of all methods."""
-    roll = grid_roll()
-    outcomes = _outcomes("grid")
+    roll = grid_roll(size)
+    outcomes = _outcomes("grid", size)
     rows = []
     for outcome in outcomes:
         hole = rectangle_fit(outcome.embedding, roll.truth)
@@ -132,21 +137,22 @@ def shape_of_hole(folder: Path) -> None:
     _draw_maps(roll, outcomes, folder / "thesis_hole.png")
 
 
-def neighbor_curves(folder: Path) -> None:
+def neighbor_curves(folder: Path, size: Size = FULL) -> None:
     """Figure 5.3: neighbors lost and displaced, for neighborhoods of 1 to 50 points."""
     figure, panels = plt.subplots(
         len(SAMPLES), len(MEASURES), figsize=(13, 7.5), layout="constrained"
     )
     rows: list[Row] = []
     for sample, row in zip(SAMPLES, panels, strict=True):
-        X, truth = SAMPLES[sample]().X, SAMPLES[sample]().truth
-        maps = {outcome.name: outcome.embedding for outcome in _outcomes(sample)}
-        maps["true sheet"] = truth
+        data = SAMPLES[sample](size)
+        X = data.X
+        maps = {outcome.name: outcome.embedding for outcome in _outcomes(sample, size)}
+        maps["true sheet"] = data.truth
         measured = {name: rank_curves(X, Y) for name, Y in maps.items()}
         for measure, axes in zip(MEASURES, row, strict=True):
             curves = {name: curve[measure] for name, curve in measured.items()}
             rows += _curve_rows(sample, measure, curves)
-            _draw_curves(axes, curves, f"{measure}, 700 {sample} points")
+            _draw_curves(axes, curves, f"{measure}, {len(X)} {sample} points")
         row[-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
     write_table(rows, folder / "thesis_neighbors")
     save(figure, folder / "thesis_neighbors.png")
@@ -186,11 +192,12 @@ def _curve_rows(sample: str, measure: str, curves: dict[str, FloatArray]) -> lis
 
 
 @cache
-def _outcomes(sample: str) -> tuple[Outcome, ...]:
-    X = SAMPLES[sample]().X
+def _outcomes(sample: str, size: Size) -> tuple[Outcome, ...]:
+    X = SAMPLES[sample](size).X
+    n_patches = size.groups(N_PATCHES)
     return (
         fit("IPA", ours(), X),
-        fit("IPA, 50 k-means patches", thesis(N_PATCHES), X),
+        fit(f"IPA, {n_patches} k-means patches", thesis(n_patches), X),
         _at_best(X, "MVU", peers.mvu),
         fit("MVU, k = 4", peers.mvu(4), X),
         _at_best(X, "Isomap", peers.isomap),
@@ -209,6 +216,11 @@ def _at_best(X: FloatArray, name: str, method: Callable[[int], Any]) -> Outcome:
     return min((fit(f"{name}, k = {k}", method(k), X) for k in NEIGHBORS), key=lost)
 
 
+def _rank(values: FloatArray) -> IntArray:
+    """Return the number of each node's column or row in the grid."""
+    return np.unique(np.round(values, 9), return_inverse=True)[1]
+
+
 def _line(points: FloatArray) -> tuple[FloatArray, float]:
     """Return the direction of the best straight line and the largest distance from it."""
     centered = points - points.mean(axis=0)
@@ -225,7 +237,7 @@ def _draw_maps(roll: Dataset, outcomes: tuple[Outcome, ...], path: Path) -> None
     grid = figure.add_gridspec(4, 3, width_ratios=(3, 5, 5))
     color = roll.truth[:, 0]
     data = figure.add_subplot(grid[:, 0], projection="3d")
-    show_surface(data, roll.X, color, "data: 700 points of a grid in 3-D", s=9)
+    show_surface(data, roll.X, color, f"data: {len(roll.X)} points of a grid in 3-D", s=9)
     data.view_init(elev=10, azim=-70)
     for place, outcome in enumerate(outcomes):
         axes = figure.add_subplot(grid[place // 2, 1 + place % 2])

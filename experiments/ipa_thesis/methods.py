@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from experiments.harness import Outcome
-from isofold import IPA
+from isofold import IPA, MVU
 from isofold.sdp import LowRankSDP
 
-__all__ = ["first_axes", "ours", "thesis", "with_room"]
+__all__ = ["certificate", "first_axes", "ours", "thesis", "with_room"]
 
 
 def ours(**options: Any) -> IPA:
@@ -30,6 +30,14 @@ def with_room(n_components: int) -> LowRankSDP:
     thesis, so that a low rank is found and not imposed.
     """
     return LowRankSDP(rank=2 * n_components + 1, max_rank=3 * n_components + 2)
+
+
+def certificate(model: IPA | MVU) -> str:
+    """Return what is proven of the solution; IPA has none where it did not stitch patches.
+
+    Data that are no sheet are laid out along shortest paths or projected, and `diagnosis_` says so.
+    """
+    return "-" if model.solution_ is None else model.solution_.status.name
 
 
 def first_axes(outcome: Outcome, n_components: int) -> Outcome:

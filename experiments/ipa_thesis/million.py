@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
 
-from experiments.harness import Outcome, fit, say, write_table
-from experiments.ipa_thesis.methods import ours, thesis
+from experiments.harness import FULL, Outcome, Size, fit, say, write_table
+from experiments.ipa_thesis.methods import certificate, ours, thesis
 from experiments.pictures import save, show_map
 from isofold import IPA
 from isofold._typing import FloatArray, IntArray
@@ -28,11 +28,11 @@ SHARED = 1.15
 """A point is shared by clusters whose centers are at most so many times as far as the nearest."""
 
 
-def million_points(folder: Path) -> None:
+def million_points(folder: Path, size: Size = FULL) -> None:
     """Map a million points with the patches of the thesis, with fewer and more, and with ours."""
-    roll = holed_swiss_roll(N_POINTS, random_state=0)
+    roll = holed_swiss_roll(size.points(N_POINTS), random_state=0)
     methods = {"IPA": ours()}
-    methods |= {f"IPA, {c} k-means patches": thesis(c) for c in N_PATCHES}
+    methods |= {f"IPA, {c} k-means patches": thesis(size.groups(c)) for c in N_PATCHES}
     rows, drawn = [], []
     for name, method in methods.items():
         outcome = fit(name, method, roll.X)
@@ -46,7 +46,7 @@ def million_points(folder: Path) -> None:
                 "error": float(procrustes_error(outcome.embedding, roll.truth)),
                 "estimated error": outcome.model.estimated_error_,
                 "doubts": ", ".join(flag.name for flag in diagnosis.raised) or "none",
-                "certificate": outcome.model.solution_.status.name,
+                "certificate": certificate(outcome.model),
             }
         )
         drawn.append((outcome, rows[-1]["error"], rows[-1]["doubts"]))
@@ -54,16 +54,16 @@ def million_points(folder: Path) -> None:
     _draw(roll, drawn, folder / "thesis_million.png")
 
 
-def bridged_clusters(folder: Path) -> None:
+def bridged_clusters(folder: Path, size: Size = FULL) -> None:
     """Take clusters that hold points of two layers as they are and ask the diagnosis.
 
     IPA takes clusters apart that its neighbor graph does not hold together. Patches that are
     given as memberships are not touched, as in the thesis.
     """
-    roll = holed_swiss_roll(N_BRIDGED, random_state=0)
+    roll = holed_swiss_roll(size.points(N_BRIDGED), random_state=0)
     rows = []
     for c in (50, 20):
-        clusters = KMeans(c, n_init=1, random_state=0).fit(roll.X)
+        clusters = KMeans(size.groups(c), n_init=1, random_state=0).fit(roll.X)
         distances = clusters.transform(roll.X)
         shared = distances <= SHARED * distances.min(axis=1, keepdims=True)
         model = IPA(cover=shared, chart="pca", random_state=0)
@@ -86,7 +86,7 @@ def _on_two_layers(labels: IntArray, arc: FloatArray) -> int:
 
 
 def _draw(roll: Dataset, drawn: list[tuple[Outcome, float, str]], path: Path) -> None:
-    chosen = np.random.RandomState(0).choice(len(roll.X), N_DRAWN, replace=False)
+    chosen = np.random.RandomState(0).permutation(len(roll.X))[:N_DRAWN]
     figure, panels = plt.subplots(
         len(drawn), 1, figsize=(9, 2.6 * len(drawn)), layout="constrained", squeeze=False
     )

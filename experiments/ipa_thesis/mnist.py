@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from experiments import peers
-from experiments.harness import Outcome, fit, say, write_table
+from experiments.harness import FULL, Outcome, Size, fit, say, write_table
 from experiments.ipa_thesis.methods import first_axes, ours, thesis, with_room
 from experiments.pictures import save, show_map, thumbnails
 from isofold._typing import FloatArray
@@ -38,12 +38,12 @@ def three_six_nine() -> Dataset:
     )
 
 
-def map_of_digits(folder: Path) -> None:
+def map_of_digits(folder: Path, size: Size = FULL) -> None:
     """Map the digits into two dimensions, then into more, beside Isomap, t-SNE and PCA."""
-    data = three_six_nine()
+    data = size.part(three_six_nine())
     rows, flat = [], []
     for r in DIMENSIONS:
-        for outcome in _outcomes(data.X, r):
+        for outcome in _outcomes(data.X, r, size.groups(N_PATCHES)):
             if r == 2:
                 flat.append(outcome)
             rows.append(_row(data, outcome, r))
@@ -51,11 +51,11 @@ def map_of_digits(folder: Path) -> None:
     _draw(data, flat, folder / "thesis_mnist.png")
 
 
-def _outcomes(X: FloatArray, r: int) -> Iterator[Outcome]:
+def _outcomes(X: FloatArray, r: int, n_patches: int) -> Iterator[Outcome]:
     if r <= MOST_BALLS:
         yield fit("IPA", ours(n_components=r), X)
-    patches = thesis(N_PATCHES, n_components=r, solver=with_room(r))
-    yield first_axes(fit(f"IPA, {N_PATCHES} k-means patches", patches, X), r)
+    patches = thesis(n_patches, n_components=r, solver=with_room(r))
+    yield first_axes(fit(f"IPA, {n_patches} k-means patches", patches, X), r)
     yield fit("Isomap, k = 12", peers.isomap(12, r), X)
     yield fit("PCA", PCA(r, svd_solver="full"), X)
     if r == 2:

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from experiments import peers
-from experiments.harness import Outcome, fit, write_table
+from experiments.harness import FULL, Outcome, Size, fit, write_table
 from experiments.ipa_thesis.methods import ours, thesis
 from experiments.pictures import save, show_map, show_surface
 from isofold._typing import FloatArray
@@ -26,13 +26,14 @@ CASES: dict[str, dict[str, float]] = {
     "noise of variance 0.001": {"noise": NOISE},
     "1350 and 150 points": {"imbalance": 0.9},
 }
+N_POINTS = 1500
 N_PATCHES = 20
 FEW_NEIGHBORS, MANY_NEIGHBORS = 6, 12
 
 
-def sheet(case: str, seed: int = 0) -> Dataset:
+def sheet(case: str, seed: int = 0, n_samples: int = N_POINTS) -> Dataset:
     """Return 1,500 points of the sheet."""
-    return arched_sheet(1500, random_state=seed, **CASES[case])
+    return arched_sheet(n_samples, random_state=seed, **CASES[case])
 
 
 def noise_floor(truth: FloatArray, noise: float) -> float:
@@ -51,12 +52,12 @@ def affine_error(Y: FloatArray, truth: FloatArray) -> float:
     return float(np.linalg.norm(moved - goal) / np.linalg.norm(goal))
 
 
-def noise_and_sampling(folder: Path) -> None:
+def noise_and_sampling(folder: Path, size: Size = FULL) -> None:
     """Run all methods on the three samples."""
     rows, maps = [], []
     for case in CASES:
-        data = sheet(case)
-        outcomes = list(_outcomes(data.X))
+        data = sheet(case, n_samples=size.points(N_POINTS))
+        outcomes = list(_outcomes(data.X, size.groups(N_PATCHES)))
         maps.append((case, data, outcomes))
         floor = noise_floor(data.truth, CASES[case].get("noise", 0.0))
         rows += [
@@ -76,9 +77,9 @@ def noise_and_sampling(folder: Path) -> None:
     _draw(maps, folder / "thesis_simple.png")
 
 
-def _outcomes(X: FloatArray) -> Iterator[Outcome]:
+def _outcomes(X: FloatArray, n_patches: int) -> Iterator[Outcome]:
     yield fit("IPA", ours(), X)
-    yield fit(f"IPA, {N_PATCHES} k-means patches", thesis(N_PATCHES), X)
+    yield fit(f"IPA, {n_patches} k-means patches", thesis(n_patches), X)
     for k in (FEW_NEIGHBORS, MANY_NEIGHBORS):
         yield fit(f"MVU, k = {k}", peers.mvu(k), X)
     yield fit("Isomap, k = 12", peers.isomap(MANY_NEIGHBORS), X)

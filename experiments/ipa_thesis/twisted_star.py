@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from experiments import peers
-from experiments.harness import Outcome, fit, write_table
-from experiments.ipa_thesis.methods import first_axes, ours, thesis, with_room
+from experiments.harness import FULL, Outcome, Size, fit, write_table
+from experiments.ipa_thesis.methods import certificate, first_axes, ours, thesis, with_room
 from experiments.pictures import save, show_map, show_surface
 from isofold._typing import FloatArray, IntArray
 from isofold.datasets import Dataset, star
@@ -50,10 +50,10 @@ def strip_lengths(Y: FloatArray, truth: FloatArray) -> StripLengths:
     return StripLengths(float(min(ratios)), float(max(ratios)))
 
 
-def rank_of_star(folder: Path) -> None:
+def rank_of_star(folder: Path, size: Size = FULL) -> None:
     """Unfold the star with room to spare and tell how much is beyond the second axis."""
-    data = star(N_POINTS, random_state=0)
-    outcomes = list(_outcomes(data))
+    data = star(size.points(N_POINTS), random_state=0)
+    outcomes = list(_outcomes(data, size.groups(N_PATCHES)))
     rows = []
     for outcome in outcomes:
         shares = _shares(outcome)
@@ -63,7 +63,7 @@ def rank_of_star(folder: Path) -> None:
                 "method": outcome.name,
                 "third share of variance": float(shares[2]),
                 "beyond the second": float(shares[2:].sum()),
-                "status": outcome.model.solution_.status.name,
+                "status": certificate(outcome.model),
                 "strip lengths": f"{lengths.shortest:.4f} to {lengths.longest:.4f}",
                 "error of map": float(procrustes_error(outcome.embedding, data.truth)),
                 "seconds": outcome.seconds,
@@ -74,10 +74,10 @@ def rank_of_star(folder: Path) -> None:
     _draw(data, outcomes, folder / "thesis_star.png")
 
 
-def _outcomes(data: Dataset) -> Iterator[Outcome]:
+def _outcomes(data: Dataset, n_patches: int) -> Iterator[Outcome]:
     yield first_axes(fit("IPA", ours(solver=with_room(2)), data.X), 2)
-    name = f"IPA, {N_PATCHES} k-means patches"
-    yield first_axes(fit(name, thesis(N_PATCHES, solver=with_room(2)), data.X), 2)
+    name = f"IPA, {n_patches} k-means patches"
+    yield first_axes(fit(name, thesis(n_patches, solver=with_room(2)), data.X), 2)
     for k in (4, 6, 12):
         yield fit(f"MVU, k = {k}", peers.mvu(k), data.X)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.ldlc.methods import Setting, kmeans, ldlc, medoids, mppca, single_starts, vqpca
 from experiments.pictures import save
 from isofold._typing import FloatArray
@@ -39,21 +40,25 @@ WINE_RESTARTS = 40
 DIMENSIONS = range(1, 11)
 
 
-def olive_oil(folder: Path) -> None:
+def olive_oil(folder: Path, size: Size = FULL) -> None:
     """Cluster Italian olive oils into 1 to 20 clusters of dimension 2."""
-    X = load_olive_oil().X
+    X = size.part(load_olive_oil()).X
+    setting = partial(_oil_setting, n_init=size.repeats(OIL_RESTARTS))
     scaled = StandardScaler().fit_transform(X)
-    rows = _rows(OIL_METHODS, scaled, "c", map(_oil_setting, N_CLUSTERS))
+    rows = _rows(OIL_METHODS, scaled, "c", map(setting, size.few(N_CLUSTERS)))
     write_table(rows, folder / "ldlc_olive_oil")
     _draw(rows, "c", ("mean error", "lowest error", "rounds"), folder / "ldlc_olive_oil.png")
-    raw = _rows(OIL_METHODS, X, "c", map(_oil_setting, FEW_CLUSTERS))
+    raw = _rows(OIL_METHODS, X, "c", map(setting, size.few(FEW_CLUSTERS)))
     write_table(raw, folder / "ldlc_olive_oil_raw")
 
 
-def wine_quality(folder: Path) -> None:
+def wine_quality(folder: Path, size: Size = FULL) -> None:
     """Cluster red wines into ten clusters of dimension 1 to 10."""
-    X = StandardScaler().fit_transform(load_wine_quality_red().X)
-    settings = [Setting(10, r, n_init=WINE_RESTARTS) for r in DIMENSIONS]
+    X = StandardScaler().fit_transform(size.part(load_wine_quality_red()).X)
+    settings = [
+        Setting(size.groups(10), r, n_init=size.repeats(WINE_RESTARTS))
+        for r in size.few(DIMENSIONS)
+    ]
     rows = _rows(WINE_METHODS, X, "r", settings)
     write_table(rows, folder / "ldlc_wine_quality")
     columns = ("mean error", "lowest error", "seconds a start")
@@ -77,8 +82,8 @@ def measure_starts(
     }
 
 
-def _oil_setting(n_clusters: int) -> Setting:
-    return Setting(n_clusters, 2, n_neighbors=10, n_init=OIL_RESTARTS)
+def _oil_setting(n_clusters: int, *, n_init: int) -> Setting:
+    return Setting(n_clusters, 2, n_neighbors=10, n_init=n_init)
 
 
 def _rows(methods: Methods, X: FloatArray, axis: str, settings: Iterable[Setting]) -> list[Row]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.ldlc.methods import Ready, cluster, spread
 from isofold import IPA, LDLC
 from isofold._typing import FloatArray
@@ -32,13 +32,14 @@ ROLLS: dict[str, Callable[..., Dataset]] = {
 }
 
 
-def few_patches(folder: Path) -> None:
+def few_patches(folder: Path, size: Size = FULL) -> None:
     """Compare the errors of maps whose patches come from k-means and from LDLC."""
     rows: list[Row] = []
     for name, roll in ROLLS.items():
-        draws = [roll(N_POINTS, random_state=seed) for seed in range(N_SEEDS)]
-        for c in N_PATCHES:
-            rows += summaries(name, draws, c)
+        seeds = range(size.repeats(N_SEEDS))
+        draws = [roll(size.points(N_POINTS), random_state=seed) for seed in seeds]
+        for c in size.few(N_PATCHES):
+            rows += summaries(name, draws, size.groups(c))
             write_table(rows, folder / "ldlc_few_patches")
 
 

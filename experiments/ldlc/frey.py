@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.ldlc import paper
 from experiments.ldlc.methods import Setting, cluster, ldlc, mppca, vqpca
 from isofold._typing import FloatArray
@@ -34,18 +34,20 @@ METHODS: dict[str, Callable[[Setting], Any]] = {
 }
 
 
-def frey_locality(folder: Path) -> None:
+def frey_locality(folder: Path, size: Size = FULL) -> None:
     """Cluster random faces into 2 to 10 clusters."""
-    draws = [faces(seed) for seed in range(N_DRAWS)]
+    draws = [faces(seed, size.points(N_IMAGES)) for seed in range(size.repeats(N_DRAWS))]
+    n_init, clusters = size.repeats(N_RESTARTS), size.few(paper.FREY_CLUSTERS)
     rows: list[Row] = []
     for name, method in METHODS.items():
-        found = np.array([list(split_counts(method, X, paper.FREY_CLUSTERS)) for X in draws])
+        found = np.array([list(split_counts(method, X, clusters, n_init)) for X in draws])
         say(f"{name}\n{found}")
-        columns = zip(paper.FREY_CLUSTERS, found.T, paper.FREY[name], strict=True)
+        printed = dict(zip(paper.FREY_CLUSTERS, paper.FREY[name], strict=True))
+        columns = zip(clusters, found.T, strict=True)
         rows.append(
             {
                 "method": name,
-                **{f"c = {c}": f"{_range(ours)} ({theirs})" for c, ours, theirs in columns},
+                **{f"c = {c}": f"{_range(ours)} ({printed[c]})" for c, ours in columns},
                 "mean": float(found.mean()),
                 "mean, thesis": float(np.mean(paper.FREY[name])),
                 "most": int(found.max()),
@@ -54,19 +56,22 @@ def frey_locality(folder: Path) -> None:
         write_table(rows, folder / "ldlc_frey_locality")
 
 
-def faces(seed: int) -> FloatArray:
+def faces(seed: int, n_images: int = N_IMAGES) -> FloatArray:
     """Return random images."""
     X = load_frey_faces().X
-    return X[np.random.RandomState(seed).choice(len(X), N_IMAGES, replace=False)]
+    return X[np.random.RandomState(seed).choice(len(X), n_images, replace=False)]
 
 
 def split_counts(
-    method: Callable[[Setting], Any], X: FloatArray, n_clusters: range
+    method: Callable[[Setting], Any],
+    X: FloatArray,
+    n_clusters: Sequence[int],
+    n_init: int = N_RESTARTS,
 ) -> Iterator[int]:
     """Yield the number of clusters in several pieces."""
     graph = build_graph(X, n_neighbors=N_NEIGHBORS)
     for c in n_clusters:
-        setting = Setting(c, 2, n_neighbors=N_NEIGHBORS, n_init=N_RESTARTS)
+        setting = Setting(c, 2, n_neighbors=N_NEIGHBORS, n_init=n_init)
         yield len(nonlocal_clusters(cluster("", method(setting), X).labels, graph))
 
 

@@ -17,9 +17,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import AffinityPropagation
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.ldlc import paper
 from experiments.ldlc.methods import (
+    N_RESTARTS,
     Clustering,
     Setting,
     cluster,
@@ -66,7 +67,8 @@ METHODS: Mapping[str, Callable[[Setting], Any]] = {
 }
 CHARTS = ("pca", "quadratic")
 """Flat patches as those of the thesis, and those that IPA has by default."""
-N_POINTS = 2000
+N_POINTS, N_CLUSTERS = 2000, 20
+N_EACH, N_TESSERAE = 1000, 19
 MNIST_RESTARTS = 3
 N_TRIES, RANGE = 6, 16.0
 """How often, and how far from a guess, the preference of affinity propagation is searched."""
@@ -76,11 +78,12 @@ NEGLIGIBLE = 0.01
 """Share of the variance below which an axis does not count."""
 
 
-def swiss_roll(folder: Path) -> None:
+def swiss_roll(folder: Path, size: Size = FULL) -> None:
     """Unfold a roll from 20 clusters of six methods."""
-    data = make_roll(N_POINTS, random_state=0)
+    data = make_roll(size.points(N_POINTS), random_state=0)
+    setting = Setting(size.groups(N_CLUSTERS), 2, n_init=size.repeats(N_RESTARTS))
     rows, maps = [], []
-    for found in clusterings(data.X, Setting(20, 2)):
+    for found in clusterings(data.X, setting):
         results = [lay_tesserae(data, found, n_components=2)]
         results += [map_clusters(data, found, n_components=2, chart=chart) for chart in CHARTS]
         for row, Y in results:
@@ -91,11 +94,13 @@ def swiss_roll(folder: Path) -> None:
     _draw(data, maps, folder / "ldlc_swiss_roll.png")
 
 
-def mnist_patches(folder: Path) -> None:
+def mnist_patches(folder: Path, size: Size = FULL) -> None:
     """Map three digits into five dimensions from 19 clusters of six methods."""
-    data = digits((3, 6, 9), 1000, seed=0)
+    data = digits((3, 6, 9), size.points(3 * N_EACH) // 3, seed=0)
+    n_init = size.repeats(MNIST_RESTARTS)
+    setting = Setting(size.groups(N_TESSERAE), 5, n_init=n_init)
     rows = []
-    for found in clusterings(data.X, Setting(19, 5, n_init=MNIST_RESTARTS)):
+    for found in clusterings(data.X, setting):
         row, _ = lay_tesserae(data, found, n_components=5)
         row["purity"] = purity(found.labels, data.labels)
         row["NMI"] = normalized_mutual_information(found.labels, data.labels)

@@ -12,9 +12,10 @@ import numpy as np
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.ldlc import paper
 from experiments.ldlc.methods import (
+    N_RESTARTS,
     Clustering,
     Ready,
     Setting,
@@ -52,18 +53,19 @@ N_DRAWS = 3
 MNIST_RESTARTS = 10
 
 
-def wine_type(folder: Path) -> None:
+def wine_type(folder: Path, size: Size = FULL) -> None:
     """Find the three types of wine, twelve times, and classify from a few labels."""
     wine = load_wine()
     X, labels = StandardScaler().fit_transform(wine.data), wine.target
+    n_init, seeds = size.repeats(N_RESTARTS), range(size.repeats(N_TRIALS))
     rows: list[Row] = []
     for name, method in WINE_METHODS.items():
         trials = [
-            cluster(name, method(Setting(3, 2, n_neighbors=4, seed=seed)), X)
-            for seed in range(N_TRIALS)
+            cluster(name, method(Setting(3, 2, n_neighbors=4, n_init=n_init, seed=seed)), X)
+            for seed in seeds
         ]
         measured = [measure(X, labels, each, n_components=2) for each in trials]
-        best = min(range(N_TRIALS), key=lambda i: _objective(trials[i]))
+        best = min(seeds, key=lambda i: _objective(trials[i]))
         rows.append(
             {
                 **_summary(name, measured, paper.WINE),
@@ -80,10 +82,11 @@ def wine_type(folder: Path) -> None:
     write_table(rows, folder / "ldlc_wine_type")
 
 
-def mnist_recognition(folder: Path) -> None:
+def mnist_recognition(folder: Path, size: Size = FULL) -> None:
     """Find four digits with eight clusters, in several draws of the images."""
-    draws = [digits(DIGITS, N_EACH, seed) for seed in range(N_DRAWS)]
-    setting = Setting(n_clusters=8, n_components=10, n_init=MNIST_RESTARTS)
+    n_draws, n_init = size.repeats(N_DRAWS), size.repeats(MNIST_RESTARTS)
+    draws = [digits(DIGITS, size.points(N_EACH), seed) for seed in range(n_draws)]
+    setting = Setting(n_clusters=8, n_components=10, n_init=n_init)
     rows: list[Row] = []
     counts: list[IntArray] = []
     for name, method in MNIST_METHODS.items():

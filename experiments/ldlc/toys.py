@@ -10,7 +10,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.ldlc.methods import (
     Clustering,
     Setting,
@@ -58,31 +58,37 @@ TOYS = {
 
 METHODS: dict[str, Callable[[Setting], Any]] = {
     "k-means": kmeans,
-    "MPPCA": lambda setting: mppca(replace(setting, n_init=FEW_RESTARTS)),
-    "LDLC, rho = 0.01": lambda setting: ldlc(replace(setting, n_init=FEW_RESTARTS)),
-    "LDLC, rho = auto": lambda setting: ldlc(replace(setting, n_init=FEW_RESTARTS), rho="auto"),
+    "MPPCA": lambda setting: mppca(_fewer_restarts(setting)),
+    "LDLC, rho = 0.01": lambda setting: ldlc(_fewer_restarts(setting)),
+    "LDLC, rho = auto": lambda setting: ldlc(_fewer_restarts(setting), rho="auto"),
 }
 
 
-def toys(folder: Path) -> None:
+def toys(folder: Path, size: Size = FULL) -> None:
     """Count clusters in several pieces."""
     rows: list[Row] = []
     for name, toy in TOYS.items():
-        draws = [toy.make(random_state=seed) for seed in range(N_SEEDS)]
+        seeds = range(size.repeats(N_SEEDS))
+        draws = [size.part(toy.make(random_state=seed)) for seed in seeds]
+        setting = replace(toy.setting, n_init=size.repeats(toy.setting.n_init))
         found = {key: [] for key in ("VQPCA", "VQPCA, single starts", *METHODS)}
         for draw in draws:
-            starts = single_starts(vqpca, toy.setting, draw.X)
+            starts = single_starts(vqpca, setting, draw.X)
             best = min(starts, key=lambda start: start.model.reconstruction_error_)
             found["VQPCA, single starts"].append(starts)
             found["VQPCA"].append([best])
             for key, method in METHODS.items():
-                found[key].append([cluster(key, method(toy.setting), draw.X)])
+                found[key].append([cluster(key, method(setting), draw.X)])
         for key, same in found.items():
-            rows.append({"data": name, "method": key, **describe(draws, toy.setting, same)})
+            rows.append({"data": name, "method": key, **describe(draws, setting, same)})
             say(str(rows[-1]))
         first = {key: same[0][0] for key, same in found.items() if "single" not in key}
         _draw(draws[0].X, first, folder / f"ldlc_{name}.png")
     write_table(rows, folder / "ldlc_toys")
+
+
+def _fewer_restarts(setting: Setting) -> Setting:
+    return replace(setting, n_init=min(FEW_RESTARTS, setting.n_init))
 
 
 def describe(draws: list[Dataset], setting: Setting, found: list[list[Clustering]]) -> Row:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.ldlc.methods import Clustering, Setting, cluster, ldlc, mppca, n_astray
 from experiments.pictures import save, show_map
 from isofold._typing import FloatArray
@@ -30,14 +30,15 @@ USUAL = 0.01
 """The rho that the thesis finds best."""
 
 
-def twin_peaks(folder: Path) -> None:
+def twin_peaks(folder: Path, size: Size = FULL) -> None:
     """Cluster with many rho, and with many k."""
     rows: list[Row] = []
     figure, panels = plt.subplots(
         len(HEIGHTS), len(RHOS) + 2, figsize=(2.1 * (len(RHOS) + 2), 7), layout="constrained"
     )
-    for line, (height, n_init) in zip(panels, HEIGHTS.items(), strict=True):
-        data = make_peaks(N_POINTS, height=height, random_state=0)
+    for line, (height, restarts) in zip(panels, HEIGHTS.items(), strict=True):
+        data = make_peaks(size.points(N_POINTS), height=height, random_state=0)
+        n_init = size.repeats(restarts)
         found = []
         for each in sweep(data, replace(SETTING, n_init=n_init)):
             found.append(each)
@@ -46,7 +47,7 @@ def twin_peaks(folder: Path) -> None:
         _draw(line, data, found, f"height {height}")
     write_table(rows, folder / "ldlc_twin_peaks")
     save(figure, folder / "ldlc_twin_peaks.png")
-    write_table(list(neighbor_rows()), folder / "ldlc_twin_peaks_neighbors")
+    write_table(list(neighbor_rows(size)), folder / "ldlc_twin_peaks_neighbors")
 
 
 def sweep(data: Dataset, setting: Setting) -> Iterator[Clustering]:
@@ -56,12 +57,12 @@ def sweep(data: Dataset, setting: Setting) -> Iterator[Clustering]:
     yield cluster("MPPCA", mppca(setting), data.X)
 
 
-def neighbor_rows() -> Iterator[Row]:
+def neighbor_rows(size: Size = FULL) -> Iterator[Row]:
     """Yield a line for every number of neighbors and height."""
     for height in HEIGHTS:
-        data = make_peaks(N_POINTS, height=height, random_state=0)
-        for k in NEIGHBORS:
-            setting = replace(SETTING, n_neighbors=k, n_init=FEW_RESTARTS)
+        data = make_peaks(size.points(N_POINTS), height=height, random_state=0)
+        for k in size.few(NEIGHBORS):
+            setting = replace(SETTING, n_neighbors=k, n_init=size.repeats(FEW_RESTARTS))
             each = cluster(f"rho = {USUAL}", ldlc(setting, USUAL), data.X)
             yield {"height": height, "k": k, **describe(data, each)}
 

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.spatial import cKDTree
 
-from experiments.harness import Row, write_table
+from experiments.harness import FULL, Row, Size, write_table
 from experiments.out_of_sample.cases import GOOSES, RIVALS, Fit, outside_hull
 from experiments.out_of_sample.rolled import on_roll
 from experiments.pictures import save
@@ -28,15 +28,16 @@ OFF_STEPS = (0.25, 0.5, 1.0, 2.0)
 METHODS: Mapping[str, Fit] = {**GOOSES, **RIVALS}
 
 
-def border(folder: Path) -> None:
+def border(folder: Path, size: Size = FULL) -> None:
     """Measure errors by sparsity and beyond the rim, and who is told to be outside."""
-    sparse = [_sparsity_errors(seed) for seed in range(N_DRAWS)]
-    beyond = [_errors_beyond(seed) for seed in range(N_DRAWS)]
+    n_train, seeds = size.points(N_TRAIN), range(size.repeats(N_DRAWS))
+    sparse = [_sparsity_errors(seed, n_train) for seed in seeds]
+    beyond = [_errors_beyond(seed, n_train) for seed in seeds]
     rows: list[Row] = [
         {"extension": name, **_medians(sparse, name), **_medians(beyond, name)} for name in METHODS
     ]
     write_table(rows, folder / "border")
-    alarms = [alarm_row(seed) for seed in range(N_DRAWS)]
+    alarms = [alarm_row(seed, n_train) for seed in seeds]
     write_table(
         [
             {"points": key, **{k: f"{100 * np.mean([a[key][k] for a in alarms]):.1f} %" for k in v}}
@@ -44,7 +45,7 @@ def border(folder: Path) -> None:
         ],
         folder / "outside",
     )
-    _draw(folder / "outside.png")
+    _draw(folder / "outside.png", n_train)
 
 
 def steps_beyond(truth: FloatArray, spacing: float, rng: Any) -> dict[float, FloatArray]:
@@ -54,10 +55,10 @@ def steps_beyond(truth: FloatArray, spacing: float, rng: Any) -> dict[float, Flo
     return {step: np.column_stack((along, np.full(300, height + step * spacing))) for step in STEPS}
 
 
-def alarm_row(seed: int) -> dict[str, dict[str, float]]:
+def alarm_row(seed: int, n_train: int = N_TRAIN) -> dict[str, dict[str, float]]:
     """Return shares of points that `OutOfSample.is_outside` flags, at two levels."""
     rng = np.random.RandomState(seed)
-    model, _, groups = _regions(seed, rng)
+    model, _, groups = _regions(seed, n_train, rng)
     alarms: dict[str, dict[str, float]] = {}
     for name, points in groups.items():
         alarms[name] = {
@@ -67,11 +68,11 @@ def alarm_row(seed: int) -> dict[str, dict[str, float]]:
     return alarms
 
 
-def _sparsity_errors(seed: int) -> dict[str, dict[str, float]]:
+def _sparsity_errors(seed: int, n_train: int) -> dict[str, dict[str, float]]:
     """Return errors in steps for quarters of the new points by density, and beyond the hull."""
-    roll = swiss_roll(N_TRAIN + N_NEW, random_state=seed)
-    X, new = roll.X[:N_TRAIN], roll.X[N_TRAIN:]
-    flat, new_flat = roll.truth[:N_TRAIN], roll.truth[N_TRAIN:]
+    roll = swiss_roll(n_train + N_NEW, random_state=seed)
+    X, new = roll.X[:n_train], roll.X[n_train:]
+    flat, new_flat = roll.truth[:n_train], roll.truth[n_train:]
     spacing = _spacing(flat)
     near = cKDTree(X).query(new, 10)[0].mean(axis=1)
     outside = outside_hull(flat, new_flat)
@@ -90,10 +91,10 @@ def _sparsity_errors(seed: int) -> dict[str, dict[str, float]]:
     return errors
 
 
-def _errors_beyond(seed: int) -> dict[str, dict[str, float]]:
+def _errors_beyond(seed: int, n_train: int) -> dict[str, dict[str, float]]:
     """Return errors in steps at places beyond the rim."""
     rng = np.random.RandomState(seed)
-    roll = swiss_roll(N_TRAIN, width=WIDTH, uniform=True, random_state=seed)
+    roll = swiss_roll(n_train, width=WIDTH, uniform=True, random_state=seed)
     spacing = _spacing(roll.truth)
     errors: dict[str, dict[str, float]] = {}
     for name, fit in METHODS.items():
@@ -106,24 +107,25 @@ def _errors_beyond(seed: int) -> dict[str, dict[str, float]]:
 
 
 def _regions(
-    seed: int, rng: np.random.RandomState
+    seed: int, n_train: int, rng: np.random.RandomState
 ) -> tuple[OutOfSample, FloatArray, dict[str, FloatArray]]:
     """Return a map of a roll with a hole, its sheet, and groups of points around it."""
-    data = holed_swiss_roll(N_TRAIN + N_NEW, width=WIDTH, hole=HOLE, random_state=seed)
-    X, flat = data.X[:N_TRAIN], data.truth[:N_TRAIN]
+    data = holed_swiss_roll(n_train + N_NEW, width=WIDTH, hole=HOLE, random_state=seed)
+    X, flat = data.X[:n_train], data.truth[:n_train]
     model = OutOfSample.from_embedding(X, flat)
     spacing = _spacing(flat, hole=HOLE)
     extent = flat.max(axis=0)
     hole = extent * np.array(HOLE)
     inside = (rng.uniform(-0.5, 0.5, (3000, 2)) * hole, extent / 2)
     depth = (hole / 2 - np.abs(inside[0])).min(axis=1) / spacing
-    groups = {"held out": data.X[N_TRAIN:]}
+    groups = {"held out": data.X[n_train:]}
     for low, high in ((0.0, 1.0), (1.0, 2.0), (2.0, 99.0)):
         rows = (depth >= low) & (depth < high)
         words = f"over {low:g}" if high > 9 else f"{low:g} to {high:g}"
-        groups[f"in the hole, {words} steps deep"] = on_roll(inside[0][rows] + inside[1])
+        if rows.any():
+            groups[f"in the hole, {words} steps deep"] = on_roll(inside[0][rows] + inside[1])
     for step in OFF_STEPS:
-        groups[f"off the sheet, {step:g} steps"] = on_roll(data.truth[N_TRAIN:], off=step * spacing)
+        groups[f"off the sheet, {step:g} steps"] = on_roll(data.truth[n_train:], off=step * spacing)
     for step, beyond in steps_beyond(flat, spacing, rng).items():
         groups[f"beyond the rim, {step:g} steps"] = on_roll(beyond)
     return model, flat, groups
@@ -139,10 +141,10 @@ def _medians(draws: list[dict[str, dict[str, float]]], name: str) -> dict[str, f
     return {key: float(np.median([draw[name][key] for draw in draws])) for key in draws[0][name]}
 
 
-def _draw(path: Path) -> None:
+def _draw(path: Path, n_train: int) -> None:
     """Draw where one map says that points lie outside, on the sheet and around it."""
     rng = np.random.RandomState(0)
-    model, flat, _ = _regions(0, rng)
+    model, flat, _ = _regions(0, n_train, rng)
     low, high = flat.min(axis=0) - 5, flat.max(axis=0) + 5
     mesh = np.stack(
         np.meshgrid(np.linspace(low[0], high[0], 300), np.linspace(low[1], high[1], 90))

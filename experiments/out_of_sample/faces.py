@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.manifold import LocallyLinearEmbedding
 
 from experiments import peers
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.out_of_sample import paper
 from experiments.out_of_sample.cases import (
     Embedding,
@@ -48,18 +48,19 @@ EMBEDDINGS = {
 }
 
 
-def faces(folder: Path) -> None:
+def faces(folder: Path, size: Size = FULL) -> None:
     """Place a tenth of the faces on maps of the others, and on the map of all."""
     say(f"paper: GOoSE {paper.GOOSE['faces']}, built in {paper.BUILT_IN['faces']}")
-    X = load_isomap_faces().X.astype(np.float64)
+    X = size.part(load_isomap_faces()).X.astype(np.float64)
+    n_folds = size.repeats(N_FOLDS)
     rows: list[Row] = []
     for name, embedding in EMBEDDINGS.items():
         everything = embed(embedding.make(), X, unit_covariance=embedding.is_normalized)
         found = [
-            fold_errors(embedding, X, everything, train, test)
-            for train, test in folds(len(X), N_FOLDS, seed=0)
+            fold_errors(embedding, X, everything, train, test, size.few(CANDIDATES))
+            for train, test in folds(len(X), n_folds, seed=0)
         ]
-        say(f"{name}: {N_FOLDS} folds")
+        say(f"{name}: {n_folds} folds")
         # The paper's unit: eigenvectors of length one.
         unit = np.sqrt(len(X)) if embedding.is_normalized else 1.0
         for method in found[0]:
@@ -82,6 +83,7 @@ def fold_errors(
     everything: FloatArray,
     train: IntArray,
     test: IntArray,
+    candidates: Sequence[int] = CANDIDATES,
 ) -> dict[str, tuple[float, float]]:
     """Return the errors of one fold: on the map of nine tenths, and on the map of all."""
     model: Any = embedding.make()
@@ -94,7 +96,7 @@ def fold_errors(
     def best(**options: Any) -> tuple[float, float]:
         """Return the least errors over all numbers of neighbors, as in the paper."""
         on_new, on_kept = (
-            [fit_goose(X[train], Y, n_neighbors=k, **options).extend(X[test]) for k in CANDIDATES]
+            [fit_goose(X[train], Y, n_neighbors=k, **options).extend(X[test]) for k in candidates]
             for Y in (alone, known)
         )
         return (

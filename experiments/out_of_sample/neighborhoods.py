@@ -10,7 +10,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.out_of_sample import paper
 from experiments.out_of_sample.cases import SCALINGS, Fit, quartiles, random_split, rms
 from experiments.pictures import save
@@ -23,7 +23,7 @@ __all__ = ["FAMILIES", "errors_by_neighbors", "neighbors_curve"]
 
 N_POINTS, N_RUNS = 2000, 10
 SPLITS = (1000, 1800)
-"""Points to learn from."""
+"""Points to learn from, of all of them."""
 NEIGHBORS = range(3, 20)
 FAMILIES: Mapping[str, Any] = {
     "GOoSE, thesis": partial(fit_goose, scaling="range", interpolate=False),
@@ -31,25 +31,27 @@ FAMILIES: Mapping[str, Any] = {
 }
 
 
-def neighbors_curve(folder: Path) -> None:
+def neighbors_curve(folder: Path, size: Size = FULL) -> None:
     """Place points of the roll on its true sheet with 3 to 19 neighbors."""
     for source, words in paper.BEST_NEIGHBORS.items():
         say(f"{source}: least error at k = {words}")
     rows: list[Row] = []
     figure, panels = plt.subplots(1, len(SPLITS), figsize=(12, 4), layout="constrained")
-    for axes, n_train in zip(panels, SPLITS, strict=True):
+    n_points = size.points(N_POINTS)
+    for axes, learned in zip(panels, SPLITS, strict=True):
+        n_train = learned * n_points // N_POINTS
         curves: dict[str, list[list[float]]] = {name: [] for name in FAMILIES}
         automatic: dict[str, list[tuple[int, float]]] = {name: [] for name in SCALINGS}
-        for seed in range(N_RUNS):
-            roll = swiss_roll(N_POINTS, random_state=seed)
-            train, test = random_split(N_POINTS, n_train, seed=seed)
+        for seed in range(size.repeats(N_RUNS)):
+            roll = swiss_roll(n_points, random_state=seed)
+            train, test = random_split(n_points, n_train, seed=seed)
             known, new = (roll.X[train], roll.truth[train]), (roll.X[test], roll.truth[test])
             for name, family in FAMILIES.items():
                 curves[name].append(errors_by_neighbors(family, known, new))
             for scaling, found in automatic.items():
                 found.append(_automatic(scaling, known, new))
         rows += _rows(n_train, curves, automatic)
-        _draw(axes, curves, f"{n_train} to learn from, {N_POINTS - n_train} to place")
+        _draw(axes, curves, f"{n_train} to learn from, {n_points - n_train} to place")
     save(figure, folder / "neighbors_curve.png")
     write_table(rows, folder / "neighbors_curve")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments import peers
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.out_of_sample.cases import (
     GOOSES,
     RIVALS,
@@ -51,15 +51,17 @@ MAPS: Mapping[str, Callable[[Dataset], FloatArray]] = {
 METHODS: dict[str, Fit] = {**GOOSES, **RIVALS}
 
 
-def scalings(folder: Path) -> None:
+def scalings(folder: Path, size: Size = FULL) -> None:
     """Place 200 points on known maps of 1,800, without noise and with it."""
+    n_points = size.points(N_POINTS)
+    n_train = N_TRAIN * n_points // N_POINTS
     rows: list[Row] = []
     for noise in (0.0, NOISE):
         for title, make in MAPS.items():
             errors: dict[str, list[float]] = {name: [] for name in METHODS}
-            for seed in range(N_RUNS):
-                roll = swiss_roll(N_POINTS, noise=noise, random_state=seed)
-                train, test = random_split(N_POINTS, N_TRAIN, seed=seed)
+            for seed in range(size.repeats(N_RUNS)):
+                roll = swiss_roll(n_points, noise=noise, random_state=seed)
+                train, test = random_split(n_points, n_train, seed=seed)
                 Y = make(roll)
                 for name, fit in METHODS.items():
                     placed = fit(roll.X[train], Y[train]).extend(roll.X[test])

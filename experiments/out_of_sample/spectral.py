@@ -11,7 +11,7 @@ from typing import Any
 from sklearn.manifold import SpectralEmbedding
 
 from experiments import peers
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.out_of_sample import paper
 from experiments.out_of_sample.cases import (
     GOOSES,
@@ -77,15 +77,15 @@ SPECTRAL: Mapping[str, Spectral] = {
 }
 
 
-def bengio(folder: Path) -> None:
+def bengio(folder: Path, size: Size = FULL) -> None:
     """Place 500 points of the roll on spectral maps of 1,500."""
     rows: list[Row] = []
     for name, method in SPECTRAL.items():
         found = []
-        for seed in range(N_RUNS):
+        for seed in range(size.repeats(N_RUNS)):
             path = folder / f"bengio_{name.split()[0].lower()}.png" if seed == 0 else None
-            found.append(run_errors(method, seed, path))
-        say(f"{name}: {N_RUNS} draws")
+            found.append(run_errors(method, seed, path, size.points(N_POINTS)))
+        say(f"{name}: {len(found)} draws")
         for extension in found[0]:
             printed = paper.FIGURE_5_5.get(PRINTED.get(extension, ""), "")
             errors, shares, fixed = zip(*(run[extension] for run in found), strict=True)
@@ -103,11 +103,11 @@ def bengio(folder: Path) -> None:
 
 
 def run_errors(
-    method: Spectral, seed: int, path: Path | None
+    method: Spectral, seed: int, path: Path | None, n_points: int = N_POINTS
 ) -> dict[str, tuple[float, float, float | None]]:
     """Return errors of one draw: in the map's unit, in percent of its extent, on the map of all."""
-    X = swiss_roll(N_POINTS, random_state=seed).X
-    train, test = random_split(N_POINTS, N_TRAIN, seed=seed)
+    X = swiss_roll(n_points, random_state=seed).X
+    train, test = random_split(n_points, N_TRAIN * n_points // N_POINTS, seed=seed)
     everything = embed(method.make(), X, unit_covariance=method.is_normalized)
     model = method.make()
     alone = embed(model, X[train], unit_covariance=method.is_normalized)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from experiments import peers
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.out_of_sample.cases import GOOSES, Fit, folds
 from experiments.pictures import save, show_map
 from isofold._typing import FloatArray, IntArray
@@ -64,14 +64,15 @@ METHODS: Mapping[str, Fit] = {
 }
 
 
-def tsne(folder: Path) -> None:
+def tsne(folder: Path, size: Size = FULL) -> None:
     """Place digits on a map of 3,000: new ones by their labels, held-out ones by their places."""
     mnist = load_mnist()
-    rows = np.random.RandomState(0).permutation(len(mnist.X))[: N_TRAIN + N_NEW]
+    n_train, n_new = size.points(N_TRAIN), size.points(N_NEW)
+    rows = np.random.RandomState(0).permutation(len(mnist.X))[: n_train + n_new]
     raw, labels = mnist.X[rows].astype(np.float64) / 255, mnist.labels[rows]
-    principal = principal_coordinates(raw[:N_TRAIN], N_AXES)
-    X = (raw - raw[:N_TRAIN].mean(axis=0)) @ principal.axes
-    known, new = X[:N_TRAIN], X[N_TRAIN:]
+    principal = principal_coordinates(raw[:n_train], N_AXES)
+    X = (raw - raw[:n_train].mean(axis=0)) @ principal.axes
+    known, new = X[:n_train], X[n_train:]
     Y = np.asarray(peers.tsne().fit_transform(known), dtype=np.float64)
     say("t-SNE is there")
     spacing = float(np.median(cKDTree(Y).query(Y, 2)[0][:, 1]))
@@ -80,7 +81,7 @@ def tsne(folder: Path) -> None:
     for name, fit in METHODS.items():
         placed = fit(known, Y).extend(new)
         panels[name] = placed
-        told = agreement(Y, labels[:N_TRAIN], placed, labels[N_TRAIN:])
+        told = agreement(Y, labels[:n_train], placed, labels[n_train:])
         missed = _missed(fit, known, Y) / spacing
         table.append(
             {
@@ -111,7 +112,9 @@ def _missed(fit: Fit, X: FloatArray, Y: FloatArray) -> FloatArray:
 def _draw(path: Path, Y: FloatArray, labels: IntArray, panels: Mapping[str, FloatArray]) -> None:
     shown = ("mean of 10", "place of the nearest", "GOoSE, least squares")
     figure, all_axes = plt.subplots(1, 4, figsize=(18, 4.6), layout="constrained")
-    show_map(all_axes[0], Y, labels[:N_TRAIN], "t-SNE of 3,000 digits", cmap="tab10")
+    n_train = len(Y)
+    show_map(all_axes[0], Y, labels[:n_train], f"t-SNE of {n_train:,} digits", cmap="tab10")
     for axes, name in zip(all_axes[1:], shown, strict=True):
-        show_map(axes, panels[name], labels[N_TRAIN:], f"6,000 new: {name}", cmap="tab10", s=2)
+        new = panels[name]
+        show_map(axes, new, labels[n_train:], f"{len(new):,} new: {name}", cmap="tab10", s=2)
     save(figure, path)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from experiments import peers
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.out_of_sample import paper
 from experiments.out_of_sample.cases import (
     GOOSES,
@@ -45,18 +45,21 @@ EMBEDDINGS = {
 }
 
 
-def table51(folder: Path) -> None:
+def table51(folder: Path, size: Size = FULL) -> None:
     """Place a tenth of the roll on maps of the rest, and on the map of all."""
-    X = swiss_roll(N_POINTS, random_state=0).X
+    X = swiss_roll(size.points(N_POINTS), random_state=0).X
+    n_folds = size.repeats(N_FOLDS)
     rows: list[Row] = []
     for name, embedding in EMBEDDINGS.items():
         everything = embed(embedding.make(), X, unit_covariance=embedding.is_normalized)
         found = [
             fold_errors(embedding, X, everything, train, test)
-            for train, test in folds(N_POINTS, N_FOLDS, seed=0)
+            for train, test in folds(len(X), n_folds, seed=0)
         ]
-        say(f"{name}: {N_FOLDS} folds")
-        rows += _rows(name, found, spread(everything), is_normalized=embedding.is_normalized)
+        say(f"{name}: {n_folds} folds")
+        # The thesis's maps are eigenvectors of length one, as it seems from its numbers.
+        unit = np.sqrt(len(X)) if embedding.is_normalized else 1.0
+        rows += _rows(name, found, spread(everything), unit)
     write_table(rows, folder / "table51")
 
 
@@ -88,11 +91,8 @@ def _rows(
     name: str,
     found: list[dict[str, tuple[float, float]]],
     extent: float,
-    *,
-    is_normalized: bool,
+    unit: float,
 ) -> list[Row]:
-    # The thesis's maps are eigenvectors of length one, as it seems from its numbers.
-    unit = np.sqrt(N_POINTS) if is_normalized else 1.0
     rows = []
     for method in found[0]:
         again, fixed = np.array([fold[method] for fold in found]).T

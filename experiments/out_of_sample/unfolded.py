@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments import peers
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.out_of_sample.cases import GOOSES, Fit, embed, folds, quartiles, rms, spread
 from isofold import MVU
 from isofold._typing import FloatArray
@@ -46,43 +46,49 @@ METHODS: Mapping[str, Fit] = {
 }
 
 
-def mvu(folder: Path) -> None:
+def mvu(folder: Path, size: Size = FULL) -> None:
     """Place points on maps of rolls and of faces, each a tenth on the map of the others."""
+    n_train, n_new, n_folds = size.points(N_TRAIN), size.points(N_NEW), size.repeats(N_FOLDS)
     rows: list[Row] = []
-    for sheet in SHEETS:
+    for sheet in size.few(SHEETS):
         inner: list[dict[str, float]] = []
         outer: list[dict[str, float]] = []
-        for seed in range(N_DRAWS):
+        for seed in range(size.repeats(N_DRAWS)):
             roll = swiss_roll(
-                N_TRAIN + N_NEW,
+                n_train + n_new,
                 width=sheet.width,
                 uniform=True,
                 noise=sheet.noise,
                 random_state=seed,
             )
-            X, new = roll.X[:N_TRAIN], roll.X[N_TRAIN:]
+            X, new = roll.X[:n_train], roll.X[n_train:]
             Y = embed(peers.mvu(sheet.n_neighbors), X)
-            inner.append(_on_map(X, Y, seed))
+            inner.append(_on_map(X, Y, seed, n_folds))
             outer.append(_against_truth(X, Y, new, roll.truth))
         say(f"{sheet}: error of the map itself {quartiles([one['map'] for one in outer])} %")
         name = f"roll, width {sheet.width:g}, noise {sheet.noise}"
         rows += _rows(name, inner, outer)
-    rows += _faces()
+    rows += _faces(size)
     write_table(rows, folder / "mvu")
 
 
-def held_out(fit: Fit, X: FloatArray, Y: FloatArray, *, seed: int) -> FloatArray:
+def held_out(
+    fit: Fit, X: FloatArray, Y: FloatArray, *, seed: int, n_folds: int = N_FOLDS
+) -> FloatArray:
     """Return where each point goes on the map of nine tenths, all from one map."""
     placed = np.empty_like(Y)
-    for train, test in folds(len(X), N_FOLDS, seed=seed):
+    for train, test in folds(len(X), n_folds, seed=seed):
         placed[test] = fit(X[train], Y[train]).extend(X[test])
     return placed
 
 
-def _on_map(X: FloatArray, Y: FloatArray, seed: int) -> dict[str, float]:
+def _on_map(X: FloatArray, Y: FloatArray, seed: int, n_folds: int) -> dict[str, float]:
     """Return errors against the map's own places, in percent of its spread."""
     unit = spread(Y) / 100
-    return {name: rms(held_out(fit, X, Y, seed=seed), Y) / unit for name, fit in METHODS.items()}
+    return {
+        name: rms(held_out(fit, X, Y, seed=seed, n_folds=n_folds), Y) / unit
+        for name, fit in METHODS.items()
+    }
 
 
 def _against_truth(
@@ -113,11 +119,14 @@ def _rows(data: str, inner: list[dict[str, float]], outer: list[dict[str, float]
     ]
 
 
-def _faces() -> list[Row]:
+def _faces(size: Size) -> list[Row]:
     """Return the errors on maps of the faces in two and three dimensions."""
-    X = load_isomap_faces().X.astype(np.float64)
+    X = size.part(load_isomap_faces()).X.astype(np.float64)
+    n_folds, seeds = size.repeats(N_FOLDS), range(size.repeats(3))
     rows: list[Row] = []
     for r in (2, 3):
         Y = embed(MVU(n_components=r, n_neighbors=FACE_NEIGHBORS, random_state=0), X)
-        rows += _rows(f"faces, {r} dimensions", [_on_map(X, Y, seed) for seed in range(3)], [])
+        rows += _rows(
+            f"faces, {r} dimensions", [_on_map(X, Y, seed, n_folds) for seed in seeds], []
+        )
     return rows

@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 
 from experiments import peers
-from experiments.harness import Outcome, Row, fit, say, write_table
+from experiments.harness import FULL, Outcome, Row, Size, fit, say, write_table
 from experiments.pictures import save, show_map, thumbnails
 from experiments.piecewise.curves import is_chain
 from experiments.piecewise.methods import plml
@@ -28,9 +28,9 @@ N_CELLS = 30
 SHOWN = ("PLML, k = 7", "PLML, untouched")
 
 
-def frey(folder: Path) -> None:
+def frey(folder: Path, size: Size = FULL) -> None:
     """Map the film into the plane."""
-    faces = load_frey_faces()
+    faces = size.part(load_frey_faces())
     X = faces.X.astype(np.float64)
     methods = {
         "PCA": PCA(2),
@@ -51,9 +51,9 @@ def frey(folder: Path) -> None:
     save(figure, folder / "frey.png")
 
 
-def sculpture(folder: Path) -> None:
+def sculpture(folder: Path, size: Size = FULL) -> None:
     """Map the sculpture into two and six dimensions and tell what the axes explain."""
-    faces = load_isomap_faces()
+    faces = size.part(load_isomap_faces())
     X = faces.X.astype(np.float64)
     rows, flat = [], []
     for q, printed in IMAGE_TRUST.items():

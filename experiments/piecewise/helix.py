@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import LocallyLinearEmbedding
 
 from experiments import peers
-from experiments.harness import Outcome, Row, fit, write_table
+from experiments.harness import FULL, Outcome, Row, Size, fit, write_table
 from experiments.pictures import save, show_surface
 from experiments.piecewise.curves import Order, is_chain, order_of
 from experiments.piecewise.methods import plml
@@ -24,11 +24,11 @@ NOISE = (0.0, 0.03)
 PIECES = (4, 8, 16)
 
 
-def closed_helix(folder: Path) -> None:
+def closed_helix(folder: Path, size: Size = FULL) -> None:
     """Lay the helix on a line and count where its order is broken."""
     rows: list[Row] = []
     for noise in NOISE:
-        curve = helix(N_SAMPLES, noise=noise, random_state=0)
+        curve = helix(size.points(N_SAMPLES), noise=noise, random_state=0)
         outcomes = [fit(name, model, curve.X) for name, model in _methods().items()]
         rows += [_row(outcome, curve, noise) for outcome in outcomes]
         if noise == 0:

@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from experiments import peers
-from experiments.harness import Outcome, Row, fit, write_table
+from experiments.harness import FULL, Outcome, Row, Size, fit, write_table
 from experiments.pictures import save, show_map, show_surface
 from experiments.piecewise.methods import plml
 from isofold import IPA
@@ -67,9 +67,10 @@ def hole_of(Y: FloatArray, truth: FloatArray) -> Hole:
     return Hole(_area(Y[rim]) / _area(truth[rim]), float(length), float(width))
 
 
-def broken_roll(folder: Path) -> None:
+def broken_roll(folder: Path, size: Size = FULL) -> None:
     """Unfold the roll and measure the hole."""
-    rolls = [holed_swiss_roll(N_SAMPLES, random_state=seed) for seed in range(N_DRAWS)]
+    n, seeds = size.points(N_SAMPLES), range(size.repeats(N_DRAWS))
+    rolls = [holed_swiss_roll(n, random_state=seed) for seed in seeds]
     fitted = {name: [fit(name, make(), roll.X) for roll in rolls] for name, make in METHODS.items()}
     rows = [_row(name, outcomes, rolls) for name, outcomes in fitted.items()]
     write_table(rows, folder / "broken_roll")
@@ -115,9 +116,7 @@ def _rim(truth: FloatArray) -> IntArray:
     angle = np.arctan2(off[:, 1], off[:, 0])
     sector = np.floor((angle + np.pi) / (2 * np.pi) * N_DIRECTIONS).astype(int) % N_DIRECTIONS
     distance = np.linalg.norm(off, axis=1)
-    rim = [
-        np.flatnonzero(sector == s)[np.argmin(distance[sector == s])] for s in range(N_DIRECTIONS)
-    ]
+    rim = [np.flatnonzero(sector == s)[np.argmin(distance[sector == s])] for s in np.unique(sector)]
     return np.array(rim)[np.argsort(angle[rim])]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from experiments import peers
-from experiments.harness import Row, write_table
+from experiments.harness import FULL, Row, Size, write_table
 from experiments.pictures import save
 from experiments.piecewise.curves import Order, is_chain, order_of
 from experiments.piecewise.methods import Attempt, attempt, plml
@@ -33,9 +33,10 @@ METHODS = {
 BY_THESIS = "PLML, k = 4"
 
 
-def turntable(folder: Path) -> None:
+def turntable(folder: Path, size: Size = FULL) -> None:
     """Lay every object's turn on a line."""
     objects = _objects()
+    objects = {label: objects[label] for label in size.few(list(objects))}
     fitted = {
         name: {label: attempt(make(), X) for label, X in objects.items()}
         for name, make in METHODS.items()

@@ -7,7 +7,7 @@ the pieces), "parallel_projections" (as in the paper, turned about the previous 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from experiments import peers
-from experiments.harness import Row, fit, say, write_table
+from experiments.harness import FULL, Row, Size, fit, say, write_table
 from experiments.pictures import save, show_map, show_surface
 from experiments.piecewise.measures import Scores, Yardstick, spread
 from experiments.piecewise.methods import attempt, kernel_pca, laplacian, plml
@@ -30,8 +30,9 @@ __all__ = ["parallel_projections", "variants"]
 SIZES = (8, 10, 12, 14, 16)
 """Numbers of neighbors, sizes of pieces and sizes of the measures, as in the paper."""
 MVU_NEIGHBORS = 8
+N_POINTS = 2000
 SETS: Mapping[str, Callable[[], Dataset]] = {
-    "Swiss roll": partial(swiss_roll, 2000, random_state=0),
+    "Swiss roll": partial(swiss_roll, N_POINTS, random_state=0),
     "Möbius strip": partial(moebius_strip, 1000, random_state=0),
 }
 PRINTED_AS = {
@@ -64,9 +65,10 @@ VARIANTS: Mapping[str, dict[str, Any]] = {
 N_DRAWS = 3
 
 
-def parallel_projections(folder: Path) -> None:
+def parallel_projections(folder: Path, size: Size = FULL) -> None:
     """Table I: trustworthiness and continuity over k and over the size of the measure."""
-    judged = {name: _judge(make().X) for name, make in SETS.items()}
+    sets = {name: size.part(make()) for name, make in SETS.items()}
+    judged = {name: _judge(data.X, size.few(SIZES)) for name, data in sets.items()}
     rows = []
     for method in next(iter(judged.values())):
         row: dict[str, Any] = {"method": method}
@@ -78,18 +80,19 @@ def parallel_projections(folder: Path) -> None:
             row[f"C, {name}, paper"] = printed[2 * place + 1]
         rows.append(row)
     write_table(rows, folder / "parallel_projections")
-    _draw_strip(folder / "moebius_strip.png")
+    _draw_strip(sets["Möbius strip"], folder / "moebius_strip.png")
 
 
-def variants(folder: Path) -> None:
+def variants(folder: Path, size: Size = FULL) -> None:
     """Other clusterings and merges on the Swiss roll, medians over draws."""
-    rolls = [swiss_roll(2000, random_state=seed) for seed in range(N_DRAWS)]
+    n, seeds = size.points(N_POINTS), range(size.repeats(N_DRAWS))
+    rolls = [swiss_roll(n, random_state=seed) for seed in seeds]
     write_table([_variant(name, rolls) for name in VARIANTS], folder / "variants")
 
 
-def _judge(X: FloatArray) -> dict[str, list[Scores]]:
-    yardstick = Yardstick(X, SIZES)
-    trials = [(name, make(k)) for name, make in WITH_K.items() for k in SIZES]
+def _judge(X: FloatArray, sizes: Sequence[int]) -> dict[str, list[Scores]]:
+    yardstick = Yardstick(X, tuple(sizes))
+    trials = [(name, make(k)) for name, make in WITH_K.items() for k in sizes]
     trials += [
         ("Kernel PCA", kernel_pca(X)),
         (f"MVU, k = {MVU_NEIGHBORS}", peers.mvu(MVU_NEIGHBORS)),
@@ -134,8 +137,7 @@ def _variant(name: str, rolls: list[Dataset]) -> Row:
     }
 
 
-def _draw_strip(path: Path) -> None:
-    strip = SETS["Möbius strip"]()
+def _draw_strip(strip: Dataset, path: Path) -> None:
     around = strip.truth[:, 0]
     figure = plt.figure(figsize=(15, 4.5), layout="constrained")
     show_surface(figure.add_subplot(1, 4, 1, projection="3d"), strip.X, around, "data")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.harness import Row, fit, write_table
+from experiments.harness import FULL, Row, Size, fit, write_table
 from experiments.piecewise.methods import plml
 from isofold import IPA
 from isofold.datasets import Dataset, holed_swiss_roll, swiss_roll
@@ -37,11 +37,12 @@ N_JUDGED = 1000
 """Points at which trustworthiness is measured."""
 
 
-def refine(folder: Path) -> None:
+def refine(folder: Path, size: Size = FULL) -> None:
     """Compare errors and times."""
     rows = []
-    for case, (make, n_draws) in CASES.items():
-        sets = [make(random_state=seed) for seed in range(n_draws)]
+    for case in size.few(list(CASES)):
+        make, n_draws = CASES[case]
+        sets = [size.part(make(random_state=seed)) for seed in range(size.repeats(n_draws))]
         rows += [_row(case, name, sets) for name in METHODS]
     write_table(rows, folder / "refine")
 
@@ -52,7 +53,9 @@ def _row(case: str, name: str, sets: list[Dataset]) -> Row:
     for outcome, data in zip(outcomes, sets, strict=True):
         Y = outcome.embedding
         errors.append(100 * float(procrustes_error(Y, data.truth)))
-        trust.append(float(trustworthiness(data.X, Y, n_samples=N_JUDGED, random_state=0)))
+        trust.append(
+            float(trustworthiness(data.X, Y, n_samples=min(N_JUDGED, len(Y)), random_state=0))
+        )
     return {
         "data": case,
         "method": name,

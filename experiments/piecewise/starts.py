@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, fit, say, write_table
 from experiments.piecewise.measures import Yardstick, count_short_cuts, spread
 from experiments.piecewise.methods import plml
 from experiments.piecewise.paper import STARTS
@@ -38,14 +38,14 @@ def start_places(truth: FloatArray) -> dict[str, int]:
     }
 
 
-def starts(folder: Path) -> None:
+def starts(folder: Path, size: Size = FULL) -> None:
     """Walk from each place and compare the maps."""
     summary: list[Row] = []
-    for seed in range(N_DRAWS):
-        roll = swiss_roll(N_SAMPLES, random_state=seed)
+    for seed in range(size.repeats(N_DRAWS)):
+        roll = swiss_roll(size.points(N_SAMPLES), random_state=seed)
         places = start_places(roll.truth)
         maps = {
-            name: plml(PIECE_SIZE, start=start).fit_transform(roll.X)
+            name: fit(f"start {name}", plml(PIECE_SIZE, start=start), roll.X).embedding
             for name, start in places.items()
         }
         yardstick = Yardstick(roll.X, SIZES)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import PCA
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.piecewise.measures import Scores, Yardstick, count_short_cuts, spread
 from experiments.piecewise.methods import THESIS, attempt, plml
 from experiments.piecewise.paper import TABLE_4_1, TABLE_4_2, Printed
@@ -59,28 +59,31 @@ class Judged:
     trouble: tuple[str, ...]
 
 
-def density(folder: Path) -> None:
+def density(folder: Path, size: Size = FULL) -> None:
     """Table 4.1: fewer and more points."""
-    judged = {n: _draws(n, 0.0, N_DRAWS[n]) for n in TABLE_4_1}
+    sizes = size.few(list(TABLE_4_1))
+    judged = {n: _draws(n, 0.0, N_DRAWS[n], size) for n in sizes}
     write_table(list(_rows("n", judged, TABLE_4_1)), folder / "density")
     by_size = [row for n, found in judged.items() for row in _by_k("n", n, found)]
     write_table(by_size, folder / "density_by_k")
-    write_table(_short_cuts(), folder / "density_short_cuts")
+    write_table(_short_cuts(size), folder / "density_short_cuts")
 
 
-def noise(folder: Path) -> None:
+def noise(folder: Path, size: Size = FULL) -> None:
     """Table 4.2: more and more noise."""
-    judged = {sigma: _draws(N_NOISY, sigma, N_NOISY_DRAWS) for sigma in TABLE_4_2}
+    sigmas = size.few(list(TABLE_4_2))
+    judged = {sigma: _draws(N_NOISY, sigma, N_NOISY_DRAWS, size) for sigma in sigmas}
     write_table(list(_rows("noise", judged, TABLE_4_2)), folder / "noise")
     by_size = [row for sigma, found in judged.items() for row in _by_k("noise", sigma, found)]
     write_table(by_size, folder / "noise_by_k")
 
 
-def pieces_and_noise(folder: Path) -> None:
+def pieces_and_noise(folder: Path, size: Size = FULL) -> None:
     """Larger pieces against noise (Figure 4.19), by PLML alone and with more draws."""
     rows = []
-    for sigma in TABLE_4_2:
-        rolls = [swiss_roll(N_NOISY, noise=sigma, random_state=seed) for seed in range(N_SEEDS)]
+    n, seeds = size.points(N_NOISY), range(size.repeats(N_SEEDS))
+    for sigma in size.few(list(TABLE_4_2)):
+        rolls = [swiss_roll(n, noise=sigma, random_state=seed) for seed in seeds]
         row: dict[str, Any] = {"noise": sigma}
         for k in (*LARGER, "auto"):
             maps = [attempt(plml(k), roll.X).embedding for roll in rolls]
@@ -95,10 +98,10 @@ def pieces_and_noise(folder: Path) -> None:
     write_table(rows, folder / "pieces_and_noise")
 
 
-def _draws(n_samples: int, sigma: float, n_draws: int) -> tuple[Judged, ...]:
+def _draws(n_samples: int, sigma: float, n_draws: int, size: Size) -> tuple[Judged, ...]:
     found: list[Judged] = []
-    for seed in range(n_draws):
-        roll = swiss_roll(n_samples, noise=sigma, random_state=seed)
+    for seed in range(size.repeats(n_draws)):
+        roll = swiss_roll(size.points(n_samples), noise=sigma, random_state=seed)
         found += _judge(roll.X, roll.truth)
         say(f"n = {n_samples}, noise {sigma}, draw {seed}: done")
     return tuple(found)
@@ -157,10 +160,10 @@ def _by_k(axis: str, value: Any, found: Iterable[Judged]) -> Iterator[Row]:
         yield row
 
 
-def _short_cuts() -> list[Row]:
+def _short_cuts(size: Size) -> list[Row]:
     rows: list[Row] = []
-    for n in TABLE_4_1:
-        roll = swiss_roll(n, random_state=0)
+    for n in size.few(list(TABLE_4_1)):
+        roll = swiss_roll(size.points(n), random_state=0)
         counts = {f"k = {k}": count_short_cuts(roll.X, roll.truth, k) for k in SIZES}
         rows.append({"n": n, **counts})
     return rows

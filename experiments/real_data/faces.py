@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.harness import say, write_table
+from experiments.harness import FULL, Size, say, write_table
 from experiments.ipa_real.run import linear_fit
 from experiments.real_data.methods import available, embed
 from experiments.real_data.sets import set_named
@@ -15,10 +15,10 @@ SHOWN = ("PCA", "Isomap", "UMAP", "IPA", "LocalMDS", "Unfold")
 WANTED = {"pan": 0.99, "tilt": 0.86, "light": 0.93}
 
 
-def faces(folder: Path) -> None:
+def faces(folder: Path, size: Size = FULL) -> None:
     """Regress pan, tilt and light on the coordinates of each map."""
     one = set_named("faces")
-    data = one.load()
+    data = one.load(size)
     pan, tilt = data.targets["pose"].T
     known = {"pan": pan, "tilt": tilt, "light": data.targets["light"]}
     rows = []

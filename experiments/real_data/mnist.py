@@ -10,7 +10,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from benchmarks.worker import PeakMemory
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.pictures import save, show_map
 from experiments.real_data.measures import measure
 from experiments.real_data.methods import Map, available, embed
@@ -24,14 +24,15 @@ N_SAMPLES = 2_000
 """Rows at which the measures look; neighbors are sought among all points."""
 
 
-def mnist(folder: Path) -> None:
+def mnist(folder: Path, size: Size = FULL) -> None:
     """Map all digits, each method in a process of its own."""
-    data = all_digits()
+    data = all_digits(size)
+    shown = size.few(SHOWN)
     rows: list[Row] = []
-    figure, panels = plt.subplots(1, len(SHOWN), figsize=(7 * len(SHOWN), 7), layout="constrained")
-    for axes, name in zip(panels, available(SHOWN), strict=False):
-        made, peak = _in_own_process(name, folder)
-        figures = asdict(measure(data.X, made.Y, n_samples=N_SAMPLES))
+    figure, panels = plt.subplots(1, len(shown), figsize=(7 * len(shown), 7), layout="constrained")
+    for axes, name in zip(panels, available(shown), strict=False):
+        made, peak = _in_own_process(name, folder, size)
+        figures = asdict(measure(data.X, made.Y, n_samples=size.points(N_SAMPLES)))
         error = float(one_nn_error(made.Y, data.labels))
         rows.append(
             {
@@ -48,17 +49,17 @@ def mnist(folder: Path) -> None:
     save(figure, folder / "real_data_mnist.png")
 
 
-def _in_own_process(name: str, folder: Path) -> tuple[Map, float]:
+def _in_own_process(name: str, folder: Path, size: Size) -> tuple[Map, float]:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(_map_all, name, folder).result()
+        return pool.submit(_map_all, name, folder, size).result()
 
 
-def _map_all(name: str, folder: Path) -> tuple[Map, float]:
+def _map_all(name: str, folder: Path, size: Size) -> tuple[Map, float]:
     """Map all digits in this process; return the map and the megabytes above those of the data.
 
     The megabytes are noted in a file, for those peers whose map is kept.
     """
-    X = all_digits().X
+    X = all_digits(size).X
     note = folder / f"real_data_mnist_peak_{name}.txt"
     memory = PeakMemory()
     made = embed(name, X, 2, label="MNIST", folder=folder)

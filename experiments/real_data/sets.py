@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
+from experiments.harness import FULL, Size
 from experiments.ipa_real.studies import digits, standardized_oils
 from experiments.ipa_thesis.mnist import three_six_nine
 from isofold.datasets import (
@@ -52,14 +53,14 @@ class RealSet:
     read: Callable[[], Dataset]
     dimension: int
 
-    def load(self) -> Dataset:
+    def load(self, size: Size = FULL) -> Dataset:
         """Return the data in the unit of the experiment."""
-        return in_units_of_neighbors(self.read())
+        return in_units_of_neighbors(size.part(self.read()))
 
 
-def all_digits() -> Dataset:
+def all_digits(size: Size = FULL) -> Dataset:
     """Return the 70,000 images of MNIST in the unit of the experiment."""
-    return in_units_of_neighbors(load_mnist())
+    return in_units_of_neighbors(size.part(load_mnist()))
 
 
 def set_named(name: str) -> RealSet:

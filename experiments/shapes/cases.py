@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from experiments.harness import FULL, Size
 from isofold import datasets
 from isofold._typing import FloatArray
 
@@ -356,11 +357,12 @@ CASES = (
 """All cases: those with a shape, then those without."""
 
 
-def trials(seeds: range) -> Iterator[Trial]:
+def trials(seeds: range, size: Size = FULL) -> Iterator[Trial]:
     """Yield every case in all sizes, with and without noise and turning, for every seed."""
-    for seed in seeds:
-        for case in CASES:
-            for n_samples in SIZES:
+    sizes = dict.fromkeys(size.points(n) for n in SIZES)
+    for seed in size.few(seeds):
+        for case in size.few(CASES):
+            for n_samples in sizes:
                 # Half of the four combinations at a time, so that all appear over two seeds.
                 for at, noise in enumerate(NOISES):
                     yield Trial(case, n_samples, FEATURES[(seed + at) % 2], noise, seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.real_data.sets import SETS
 from experiments.shapes.run import N_NEIGHBORS
 from isofold._typing import FloatArray
@@ -18,11 +18,12 @@ __all__ = ["real"]
 N_OBJECTS = 20
 
 
-def real(folder: Path) -> None:
+def real(folder: Path, size: Size = FULL) -> None:
     """Write what is raised on every data set, and on the 20 objects of COIL by themselves."""
-    rows = [_row(one.name, one.load().X) for one in SETS]
+    rows = [_row(one.name, one.load(size).X) for one in size.few(SETS)]
     coil = load_coil20()
-    rows += [_row(f"COIL object {o}", coil.X[coil.labels == o]) for o in range(1, N_OBJECTS + 1)]
+    objects = size.few(range(1, N_OBJECTS + 1))
+    rows += [_row(f"COIL object {o}", coil.X[coil.labels == o]) for o in objects]
     write_table(rows, folder / "shapes_real")
 
 

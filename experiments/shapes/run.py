@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.shapes.cases import Trial, trials
 from isofold.alignment.diagnosis import Flag
 from isofold.neighbors import build_graph
@@ -79,14 +79,14 @@ def judge(trial: Trial, *, with_points: bool = True) -> Verdict:
     return Verdict(trial, _names(f for f in flags if f.is_raised), _names(flags), seconds)
 
 
-def confusion(folder: Path) -> None:
+def confusion(folder: Path, size: Size = FULL) -> None:
     """Write the tables of the fresh seeds."""
-    _write([judge(trial) for trial in trials(FRESH)], folder / "shapes")
+    _write([judge(trial) for trial in trials(FRESH, size)], folder / "shapes")
 
 
-def graph_only(folder: Path) -> None:
+def graph_only(folder: Path, size: Size = FULL) -> None:
     """Write the tables for graphs without places."""
-    verdicts = [judge(trial, with_points=False) for trial in trials(GRAPH_SEEDS)]
+    verdicts = [judge(trial, with_points=False) for trial in trials(GRAPH_SEEDS, size)]
     _write(verdicts, folder / "shapes_graph_only")
 
 

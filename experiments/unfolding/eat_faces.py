@@ -14,7 +14,7 @@ from sklearn.metrics import silhouette_samples
 from sklearn.neighbors import NearestNeighbors
 
 from experiments import peers
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.pictures import save, show_map, thumbnails
 from experiments.unfolding import paper
 from experiments.unfolding.eat_methods import Placed, WithWeights, place, quartiles
@@ -56,15 +56,15 @@ FACE_DIMENSIONS = (2, 3)
 """Of maps: as in the thesis, and as many as the images have degrees of freedom."""
 
 
-def isomap_faces(folder: Path) -> None:
+def isomap_faces(folder: Path, size: Size = FULL) -> None:
     """Learn from 35 of 698 renderings and compare the map of the others with the pose."""
     say(f"thesis: {paper.CLAIMS['isomap_faces']}")
     faces = load_isomap_faces()
     rows: list[Row] = []
     for r in FACE_DIMENSIONS:
         scores: dict[str, list[dict[str, float]]] = {name: [] for name in FACE_METHODS}
-        for seed in range(N_DRAWS):
-            case = split(faces, N_FACES, N_NEW_FACES, seed=seed)
+        for seed in range(size.repeats(N_DRAWS)):
+            case = split(faces, N_FACES, size.points(N_NEW_FACES), seed=seed)
             k = smallest_connecting(case.points)
             say(f"draw {seed}: {k} neighbors")
             for name, make in FACE_METHODS.items():
@@ -79,11 +79,12 @@ def isomap_faces(folder: Path) -> None:
     write_table(rows, folder / "eat_isomap_faces")
 
 
-def olivetti(folder: Path) -> None:
+def olivetti(folder: Path, size: Size = FULL) -> None:
     """Learn from three persons and place a fourth, for all forty persons in fours."""
     say(f"thesis: {paper.CLAIMS['olivetti']}")
     rows: dict[str, list[dict[str, float]]] = {name: [] for name in PERSON_METHODS}
-    for number, case in enumerate(four_persons(load_olivetti())):
+    cases = list(four_persons(load_olivetti()))
+    for number, case in enumerate(cases[: size.repeats(len(cases))]):
         k = smallest_connecting(case.points)
         say(f"persons {np.unique(case.data.labels)}: {k} neighbors")
         maps = [

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.spatial.distance import cdist
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.pictures import save, show_map
 from experiments.unfolding import paper
 from experiments.unfolding.eat_methods import Placed, place
@@ -33,11 +33,11 @@ MIDDLE_LONGITUDE = np.radians(20.0)
 """Middle of the half globe that is drawn: Africa and Europe."""
 
 
-def half_globe(folder: Path) -> None:
+def half_globe(folder: Path, size: Size = FULL) -> None:
     """Lay 181 points of a mesh flat and place 30,000 others."""
     say(f"thesis: {paper.CLAIMS['half_globe']}")
     mesh = draw_half_globe(N_MESH, sampling="grid")
-    new = draw_half_globe(N_TEST, random_state=0)
+    new = draw_half_globe(size.points(N_TEST), random_state=0)
     targets, keep = cdist(mesh.truth, mesh.truth), mesh_pairs(mesh.truth)
     rows: list[Row] = []
     maps: list[Placed] = []
@@ -49,7 +49,7 @@ def half_globe(folder: Path) -> None:
         maps.append(place(name, model, mesh.X, new.X, keep=keep, targets=targets))
         rows.append(globe_errors(maps[-1], mesh, new))
     write_table(rows, folder / "eat_half_globe")
-    _draw(maps, mesh, folder / "eat_half_globe.png")
+    _draw(maps, mesh, size.part(front_cities()), folder / "eat_half_globe.png")
 
 
 def mesh_pairs(truth: FloatArray) -> IntArray:
@@ -102,8 +102,7 @@ def _rms(values: FloatArray) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def _draw(maps: list[Placed], mesh: Dataset, path: Path) -> None:
-    cities = front_cities()
+def _draw(maps: list[Placed], mesh: Dataset, cities: Dataset, path: Path) -> None:
     colors = plt.get_cmap("tab10")(cities.labels)
     figure, panels = plt.subplots(1, 2 + len(maps), figsize=(18, 5), layout="constrained")
     # Seen from the front: the axis of the middle meridian points to the reader.

@@ -8,7 +8,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.pictures import save, show_map
 from experiments.unfolding import paper
 from experiments.unfolding.eat_methods import (
@@ -40,38 +40,39 @@ RAW_DEGREES = (5, 10)
 """Degrees that are also tried with gamma = 1, in the units of the data."""
 
 
-def kernels(folder: Path) -> None:
+def kernels(folder: Path, size: Size = FULL) -> None:
     """Unroll 102 points with twenty kernels and place 1,000 others."""
     say(f"thesis: {paper.CLAIMS['kernels']}")
-    roll = roll_with_room(N_TRAIN + N_TEST, n_train=N_TRAIN, turns=TURNS, seed=0)
-    case = spread_split(roll, N_TRAIN)
+    n_train, n_test = size.points(N_TRAIN), size.points(N_TEST)
+    roll = roll_with_room(n_train + n_test, n_train=n_train, turns=TURNS, seed=0)
+    case = spread_split(roll, n_train)
     graph = build_graph(case.points, n_neighbors=N_NEIGHBORS)
     shortcuts = n_shortcuts(case.points, case.truth, graph.edges)
     say(f"{shortcuts} short-cuts in {graph.n_edges} pairs")
     maps = [
         place(name, model, case.points, case.new_points)
-        for name, model in kernel_cases(mean_length(case.points, N_NEIGHBORS))
+        for name, model in kernel_cases(mean_length(case.points, N_NEIGHBORS), size)
     ]
     write_table([kernel_row(each, case) for each in maps], folder / "eat_kernels")
-    _draw(case, maps, folder / "eat_kernels.png")
+    _draw(case, maps, folder / "eat_kernels.png", size)
 
 
-def kernel_cases(mean: float) -> Iterator[tuple[str, EAT]]:
+def kernel_cases(mean: float, size: Size = FULL) -> Iterator[tuple[str, EAT]]:
     """Yield models with all kernels of the study."""
 
     def eat(**options: Any) -> EAT:
         return EAT(n_neighbors=N_NEIGHBORS, random_state=0, **options)
 
-    for degree in DEGREES:
+    for degree in size.few(DEGREES):
         yield f"degree {degree}", eat(kernel="poly", kernel_params={"degree": degree})
-    for width in WIDTHS:
+    for width in size.few(WIDTHS):
         yield f"sigma {width:.2g}", eat(gamma=(width * mean) ** -2)
-    for degree in EXACT_DEGREES:
+    for degree in size.few(EXACT_DEGREES):
         yield (
             f"degree {degree}, exact",
             eat(kernel="poly", kernel_params={"degree": degree}, slack=0.0),
         )
-    for width in EXACT_WIDTHS:
+    for width in size.few(EXACT_WIDTHS):
         yield f"sigma {width:.2g}, exact", eat(gamma=(width * mean) ** -2, slack=0.0)
     for degree in RAW_DEGREES:
         yield (
@@ -101,12 +102,13 @@ def kernel_row(placed: Placed, case: Case) -> Row:
     }
 
 
-def _draw(case: Case, maps: list[Placed], path: Path) -> None:
+def _draw(case: Case, maps: list[Placed], path: Path, size: Size) -> None:
+    degrees, widths = size.few(DEGREES), size.few(WIDTHS)
     by_name = {each.name: each for each in maps}
-    figure, panels = plt.subplots(4, len(DEGREES), figsize=(22, 4.6), layout="constrained")
-    for column, degree in enumerate(DEGREES):
+    figure, panels = plt.subplots(4, len(degrees), figsize=(22, 4.6), layout="constrained")
+    for column, degree in enumerate(degrees):
         _draw_pair(panels[:2, column], case, by_name[f"degree {degree}"])
-    for column, width in enumerate(WIDTHS):
+    for column, width in enumerate(widths):
         _draw_pair(panels[2:, column], case, by_name[f"sigma {width:.2g}"])
     save(figure, path)
 

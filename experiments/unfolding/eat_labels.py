@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.pictures import save, show_map
 from experiments.unfolding.eat_methods import Placed, place
 from isofold import EAT
@@ -60,14 +60,15 @@ class Lesson:
     told: IntArray
 
 
-def semi_supervised(folder: Path) -> None:
+def semi_supervised(folder: Path, size: Size = FULL) -> None:
     """Compare errors of one nearest neighbor on maps with and without pairs."""
     rows: list[Row] = []
-    for data in (_wine(), _digits()):
+    for data in map(size.part, (_wine(), _digits())):
+        n_train = min(N_TRAIN, len(data.X) // 2)
         for n_told in LABELS:
             errors: dict[str, list[float]] = {name: [] for name in ("all features", *VARIANTS)}
-            for seed in range(N_SPLITS):
-                lesson = draw_lesson(data, n_train=N_TRAIN, n_told=n_told, seed=seed)
+            for seed in range(size.repeats(N_SPLITS)):
+                lesson = draw_lesson(data, n_train=n_train, n_told=n_told, seed=seed)
                 errors["all features"].append(first_error(lesson, lesson.X, lesson.new))
                 maps = _learn(lesson)
                 for each in maps:

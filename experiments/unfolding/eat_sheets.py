@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.decomposition import PCA, KernelPCA
 
 from experiments import peers
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.pictures import save, show_map, show_surface
 from experiments.unfolding import paper
 from experiments.unfolding.eat_methods import (
@@ -58,12 +58,13 @@ ROLL_METHODS: Mapping[str, Callable[[FloatArray], Any]] = {
 }
 
 
-def v_shape(folder: Path) -> None:
+def v_shape(folder: Path, size: Size = FULL) -> None:
     """Open a V from 28 points."""
     say(f"thesis: {paper.CLAIMS['v_shape']}")
     rows: list[list[Row]] = []
-    for seed in range(N_DRAWS):
-        case = spread_split(draw_v_shape(V_TRAIN + V_TEST, random_state=seed), V_TRAIN)
+    n = V_TRAIN + size.points(V_TEST)
+    for seed in range(size.repeats(N_DRAWS)):
+        case = spread_split(draw_v_shape(n, random_state=seed), V_TRAIN)
         maps = _open_fold(case)
         rows.append(fold_rows(case, maps))
         if seed == 0:
@@ -71,14 +72,14 @@ def v_shape(folder: Path) -> None:
     write_table([_over_draws(same) for same in zip(*rows, strict=True)], folder / "eat_v_shape")
 
 
-def swiss_roll(folder: Path) -> None:
+def swiss_roll(folder: Path, size: Size = FULL) -> None:
     """Unroll 50 points and place 950 others, beside MVU and Isomap, without and with noise."""
     say(f"thesis: {paper.CLAIMS['swiss_roll']}")
     rows: list[Row] = []
-    for noise in ROLL_NOISES:
+    for noise in size.few(ROLL_NOISES):
         errors: dict[str, list[dict[str, float]]] = {name: [] for name in ROLL_METHODS}
-        for seed in ROLL_DRAWS:
-            case, maps = _unroll(seed, noise)
+        for seed in ROLL_DRAWS[: size.repeats(len(ROLL_DRAWS))]:
+            case, maps = _unroll(seed, noise, size.points(ROLL_TEST))
             for each in maps:
                 errors[each.name].append(sheet_errors(each, case) | {"seconds": each.seconds})
             if seed == ROLL_DRAWS[0] and noise == 0:
@@ -143,10 +144,10 @@ def _truth_of(points: FloatArray, case: Case) -> FloatArray:
     return case.data.truth if len(points) == len(case.data.X) else case.new_truth
 
 
-def _unroll(seed: int, noise: float) -> tuple[Case, list[Placed]]:
+def _unroll(seed: int, noise: float, n_test: int) -> tuple[Case, list[Placed]]:
     """Return a draw of the roll and the maps of all methods."""
     roll = roll_with_room(
-        ROLL_TRAIN + ROLL_TEST, n_train=ROLL_TRAIN, turns=ROLL_TURNS, seed=seed, noise=noise
+        ROLL_TRAIN + n_test, n_train=ROLL_TRAIN, turns=ROLL_TURNS, seed=seed, noise=noise
     )
     case = spread_split(roll, ROLL_TRAIN)
     graph = build_graph(case.points, n_neighbors=ROLL_NEIGHBORS)
@@ -176,7 +177,7 @@ def _roll_row(name: str, errors: Mapping[str, list[dict[str, float]]]) -> Row:
     for key in ("test", "border"):
         pairs = zip(errors[name], errors[RIVAL], strict=True)
         better = sum(own[key] < other[key] for own, other in pairs)
-        row[f"better than MVU, {key}"] = "" if name == RIVAL else f"{better} of {len(ROLL_DRAWS)}"
+        row[f"better than MVU, {key}"] = "" if name == RIVAL else f"{better} of {len(errors[name])}"
     return row | {"seconds": quartiles(one["seconds"] for one in errors[name])}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from experiments.harness import Row, say, write_table
+from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.unfolding import paper
 from experiments.unfolding.eat_methods import Placed, n_shortcuts, place, sheet_errors
 from experiments.unfolding.tessera_cases import Case, split
@@ -21,15 +21,16 @@ WIDTH_OF_POINT = 0.021
 points make no short-cut (checked for four draws of 1,000)."""
 
 
-def thousand(folder: Path) -> None:
+def thousand(folder: Path, size: Size = FULL) -> None:
     """Unroll 500 and 1,000 points, with the time of the clock and of the processor."""
     say(f"thesis: {paper.CLAIMS['thousand']}")
     rows = []
-    for size in SIZES:
-        roll = swiss_roll(size + N_TEST, width=WIDTH_OF_POINT * size, uniform=True, random_state=0)
-        case = split(roll, size, N_TEST)
+    n_test = size.points(N_TEST)
+    for n in map(size.points, SIZES):
+        roll = swiss_roll(n + n_test, width=WIDTH_OF_POINT * n, uniform=True, random_state=0)
+        case = split(roll, n, n_test)
         begin = time.perf_counter()
-        placed = place(f"{size} points", EAT(random_state=0), case.points, case.new_points)
+        placed = place(f"{n} points", EAT(random_state=0), case.points, case.new_points)
         rows.append(_row(placed, case, time.perf_counter() - begin))
     write_table(rows, folder / "eat_thousand")
 

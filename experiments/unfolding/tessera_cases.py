@@ -165,7 +165,8 @@ def rms_error(Y: FloatArray, truth: FloatArray) -> float:
 
 def describe_sdp(models: Iterable[Any]) -> str:
     """Return status, gap and rank of what programs ended with."""
-    found = [model.solution_ for model in models if hasattr(model, "solution_")]
+    solutions = (getattr(model, "solution_", None) for model in models)
+    found = [one for one in solutions if one is not None]
     return ", ".join(f"{one.status.name}, gap {one.gap:.1g}, rank {one.rank}" for one in found)
 
 

@@ -16,7 +16,7 @@ from scipy.spatial.distance import pdist
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
 
-from experiments.harness import write_table
+from experiments.harness import FULL, Size, write_table
 from experiments.pictures import save, show_map
 from experiments.unfolding.paper_tessera import TABLE_3_1, printed_time
 from experiments.unfolding.tessera_cases import Case, Placed, describe_sdp, place, split
@@ -32,6 +32,7 @@ CITIES = "cities"
 CONTINENTS = ("Africa", "Asia", "Europe")
 MIN_POPULATION = 500
 SIGMA = 1.0
+N_TESSERAE = 84
 N_ARCS = 2000
 """Cities whose distances on the globe are compared with those on the map."""
 
@@ -57,21 +58,23 @@ def by_kmeans(n_clusters: int) -> TesseraMap:
     return TesseraMap(cover=("kmeans", n_clusters), random_state=0)
 
 
-METHODS: Mapping[str, Callable[[], Any]] = {
-    "TesseraMap, sigma = 1": lambda: TesseraMap(gamma=SIGMA**-2, random_state=0),
-    "TesseraMap": lambda: TesseraMap(random_state=0),
-    "TesseraMap, 84 of k-means": lambda: by_kmeans(84),
-    "Fast MVU, not refined": lambda: FastMVU(graph="bridged", lengths=4.0, random_state=0),
-    "Lambert": Lambert,
-    "PCA": lambda: PCA(2),
-}
+def _methods(n_tesserae: int) -> Mapping[str, Callable[[], Any]]:
+    return {
+        "TesseraMap, sigma = 1": lambda: TesseraMap(gamma=SIGMA**-2, random_state=0),
+        "TesseraMap": lambda: TesseraMap(random_state=0),
+        f"TesseraMap, {n_tesserae} of k-means": lambda: by_kmeans(n_tesserae),
+        "Fast MVU, not refined": lambda: FastMVU(graph="bridged", lengths=4.0, random_state=0),
+        "Lambert": Lambert,
+        "PCA": lambda: PCA(2),
+    }
 
 
-def cities(folder: Path) -> None:
+def cities(folder: Path, size: Size = FULL) -> None:
     """Map the cities, and measure distances against those on the globe."""
     printed = TABLE_3_1[CITIES]
-    case = split(old_world(), printed.n_train, printed.n_test)
-    placed = [place(name, make, case) for name, make in METHODS.items()]
+    case = split(old_world(), size.points(printed.n_train), size.points(printed.n_test))
+    methods = _methods(size.groups(N_TESSERAE))
+    placed = [place(name, make, case) for name, make in methods.items()]
     write_table([_row(one, case) for one in placed], folder / "tessera_cities")
     _draw(case, placed, folder / "tessera_cities.png")
 
@@ -107,7 +110,7 @@ def _row(placed: Placed, case: Case) -> dict[str, Any]:
         " of test points": (case.new_points, placed.new_places),
     }
     near = {
-        side: local_isometry(*pair, n_samples=N_ARCS, random_state=0)
+        side: local_isometry(*pair, n_samples=min(N_ARCS, len(pair[0])), random_state=0)
         for side, pair in sides.items()
     }
     return {

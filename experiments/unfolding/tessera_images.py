@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsClassifier
 
 from experiments import peers
-from experiments.harness import write_table
+from experiments.harness import FULL, Size, write_table
 from experiments.pictures import save, show_map, thumbnails
 from experiments.unfolding.paper_tessera import TABLE_3_1, printed_time
 from experiments.unfolding.tessera_cases import Case, Placed, describe_sdp, place, split
@@ -30,34 +31,27 @@ COLORS = {3: "C0", 6: "C1", 9: "C2"}
 N_VOTERS = 5
 """Training points on the map whose majority tells the digit of another."""
 DIMENSIONS = (2, 3)
-
-FACES: Mapping[str, Callable[[], Any]] = {
-    "TesseraMap, linear, 36 of LDLC": lambda: TesseraMap(
-        kernel="linear", cover=("ldlc", 36), random_state=0
-    ),
-    "TesseraMap, 36 of LDLC": lambda: TesseraMap(cover=("ldlc", 36), random_state=0),
-    "TesseraMap": lambda: TesseraMap(random_state=0),
-    "Fast MVU, not refined": lambda: FastMVU(lengths=4.0, random_state=0),
-    "Isomap": lambda: peers.isomap(12),
-    "PCA": lambda: PCA(2),
-}
+N_OF_FACES, N_OF_DIGITS = 36, 19
+"""Tesserae, as many as in the thesis."""
 
 
-def faces(folder: Path) -> None:
+def faces(folder: Path, size: Size = FULL) -> None:
     """Map half of the faces and place the others, by a linear map of the pixels."""
     printed = TABLE_3_1[FREY]
-    case = split(load_frey_faces(), printed.n_train, printed.n_test)
-    placed = [place(name, make, case) for name, make in FACES.items()]
+    case = split(load_frey_faces(), size.points(printed.n_train), size.points(printed.n_test))
+    methods = _face_methods(size.groups(N_OF_FACES))
+    placed = [place(name, make, case) for name, make in methods.items()]
     write_table([_face_row(one, case) for one in placed], folder / "tessera_frey")
     _draw_faces(case, placed[:2], folder / "tessera_frey.png")
 
 
-def digits(folder: Path) -> None:
+def digits(folder: Path, size: Size = FULL) -> None:
     """Map 3,000 digits and place all 20,975, the training images among them."""
-    case = three_six_nine()
+    case = three_six_nine(size.points(N_EACH))
+    case = replace(case, test=case.test[size.rows(len(case.test))])
     rows, flat = [], []
     for r in DIMENSIONS:
-        for name, make in _digit_methods(r).items():
+        for name, make in _digit_methods(r, size.groups(N_OF_DIGITS)).items():
             one = place(name, make, case)
             rows.append(_digit_row(one, case, r))
             if r == min(DIMENSIONS):
@@ -98,14 +92,27 @@ def _others(vote: KNeighborsClassifier, labels: IntArray) -> IntArray:
     return np.array(DIGITS)[counts.argmax(axis=1)]
 
 
-def _digit_methods(r: int) -> Mapping[str, Callable[[], Any]]:
+def _face_methods(c: int) -> Mapping[str, Callable[[], Any]]:
+    return {
+        f"TesseraMap, linear, {c} of LDLC": lambda: TesseraMap(
+            kernel="linear", cover=("ldlc", c), random_state=0
+        ),
+        f"TesseraMap, {c} of LDLC": lambda: TesseraMap(cover=("ldlc", c), random_state=0),
+        "TesseraMap": lambda: TesseraMap(random_state=0),
+        "Fast MVU, not refined": lambda: FastMVU(lengths=4.0, random_state=0),
+        "Isomap": lambda: peers.isomap(12),
+        "PCA": lambda: PCA(2),
+    }
+
+
+def _digit_methods(r: int, c: int) -> Mapping[str, Callable[[], Any]]:
     return {
         "TesseraMap": lambda: TesseraMap(n_components=r, random_state=0),
-        "TesseraMap, 19 of k-means": lambda: TesseraMap(
-            n_components=r, cover=("kmeans", 19), random_state=0
+        f"TesseraMap, {c} of k-means": lambda: TesseraMap(
+            n_components=r, cover=("kmeans", c), random_state=0
         ),
-        "TesseraMap, 19 of LDLC": lambda: TesseraMap(
-            n_components=r, cover=("ldlc", 19), random_state=0
+        f"TesseraMap, {c} of LDLC": lambda: TesseraMap(
+            n_components=r, cover=("ldlc", c), random_state=0
         ),
         "Isomap": lambda: peers.isomap(12, r),
         "PCA": lambda: PCA(r),

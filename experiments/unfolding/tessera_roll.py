@@ -14,7 +14,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
-from experiments.harness import say, write_table
+from experiments.harness import FULL, Size, say, write_table
 from experiments.pictures import save, show_map
 from experiments.unfolding.paper_tessera import ROLL_WIDTH, TABLE_3_1, printed_time
 from experiments.unfolding.tessera_cases import (
@@ -38,11 +38,7 @@ ROLL = "Swiss roll"
 N_MOST = 50_000
 """Points whose objective is to fit into memory."""
 
-METHODS: Mapping[str, Callable[[], Any]] = {
-    "TesseraMap": lambda: TesseraMap(random_state=0),
-    "TesseraMap, 108 of k-means": lambda: by_kmeans(108),
-    "Fast MVU, not refined": lambda: FastMVU(lengths=4.0, random_state=0),
-}
+N_TESSERAE = 108
 
 STAGES = {
     "neighbors": "_neighbors",
@@ -54,18 +50,30 @@ STAGES = {
 """Functions whose time is told."""
 
 
-def large_roll(folder: Path) -> None:
+def large_roll(folder: Path, size: Size = FULL) -> None:
     """Unfold the roll, measure how wide it is and how long that takes."""
     printed = TABLE_3_1[ROLL]
-    data = swiss_roll(printed.n_train + printed.n_test, width=WIDTH, random_state=0)
-    case = split(data, printed.n_train, printed.n_test)
-    placed = [place(name, make, case) for name, make in METHODS.items()]
+    n_train, n_test = size.points(printed.n_train), size.points(printed.n_test)
+    data = swiss_roll(n_train + n_test, width=WIDTH, random_state=0)
+    case = split(data, n_train, n_test)
+    n_tesserae = size.groups(N_TESSERAE)
+    methods = _methods(n_tesserae)
+    placed = [place(name, make, case) for name, make in methods.items()]
     write_table([_row(one, case) for one in placed], folder / "tessera_roll")
     _draw(case, placed, folder / "tessera_roll.png")
-    ours = {name: make for name, make in METHODS.items() if name.startswith("TesseraMap")}
+    ours = {name: make for name, make in methods.items() if name.startswith("TesseraMap")}
     stages = [stage_seconds(name, make(), case.points) for name, make in ours.items()]
     write_table(stages, folder / "tessera_roll_stages")
-    say(f"{N_MOST} points: {peak_memory(N_MOST):.2f} GB at most")
+    n_most = size.points(N_MOST)
+    say(f"{n_most} points: {peak_memory(n_most, n_tesserae):.2f} GB at most")
+
+
+def _methods(n_tesserae: int) -> Mapping[str, Callable[[], Any]]:
+    return {
+        "TesseraMap": lambda: TesseraMap(random_state=0),
+        f"TesseraMap, {n_tesserae} of k-means": lambda: by_kmeans(n_tesserae),
+        "Fast MVU, not refined": lambda: FastMVU(lengths=4.0, random_state=0),
+    }
 
 
 def by_kmeans(n_clusters: int) -> TesseraMap:
@@ -87,15 +95,15 @@ def stage_seconds(name: str, model: Any, X: FloatArray) -> dict[str, Any]:
     return {"method": name, **stages, "other": total - sum(stages.values()), "all": total}
 
 
-def peak_memory(n_points: int) -> float:
+def peak_memory(n_points: int, n_tesserae: int = N_TESSERAE) -> float:
     """Return the most memory, in gigabytes, that a process with a fit of so many points takes."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
-        return pool.apply(_fit_and_measure, (n_points,))
+        return pool.apply(_fit_and_measure, (n_points, n_tesserae))
 
 
-def _fit_and_measure(n_points: int) -> float:
-    by_kmeans(108).fit(swiss_roll(n_points, width=WIDTH, random_state=0).X)
+def _fit_and_measure(n_points: int, n_tesserae: int) -> float:
+    by_kmeans(n_tesserae).fit(swiss_roll(n_points, width=WIDTH, random_state=0).X)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 

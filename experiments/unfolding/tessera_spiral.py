@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.decomposition import PCA, KernelPCA
 
 from experiments import peers
-from experiments.harness import write_table
+from experiments.harness import FULL, Size, write_table
 from experiments.pictures import save, show_map, show_surface
 from experiments.unfolding.paper_tessera import SPIRAL_WIDTH, TABLE_3_1
 from experiments.unfolding.tessera_cases import (
@@ -60,11 +60,12 @@ METHODS: Mapping[str, Callable[[], Any]] = {
 }
 
 
-def dual_spiral(folder: Path) -> None:
+def dual_spiral(folder: Path, size: Size = FULL) -> None:
     """Unfold the spiral and measure how wide it is."""
     printed = TABLE_3_1["dual spiral"]
-    data = make_spiral(printed.n_train + printed.n_test, hole=HOLE, random_state=0)
-    case = split(data, printed.n_train, printed.n_test)
+    n_train, n_test = size.points(printed.n_train), size.points(printed.n_test)
+    data = make_spiral(n_train + n_test, hole=HOLE, random_state=0)
+    case = split(data, n_train, n_test)
     placed = [place(name, make, case) for name, make in METHODS.items()]
     write_table([_row(one, case) for one in placed], folder / "tessera_dual_spiral")
     _draw(case, placed, folder / "tessera_dual_spiral.png")

@@ -9,8 +9,8 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from experiments.harness import Outcome, fit, write_table
-from experiments.ipa_thesis.methods import first_axes, ours, thesis, with_room
+from experiments.harness import FULL, Outcome, Size, fit, write_table
+from experiments.ipa_thesis.methods import certificate, first_axes, ours, thesis, with_room
 from experiments.ipa_thesis.twisted_star import arms, strip_lengths
 from experiments.ldlc.methods import spread
 from experiments.pictures import save, show_map
@@ -20,26 +20,24 @@ from isofold.datasets import star as make_star
 from isofold.linalg import procrustes
 from isofold.quality import procrustes_error
 
-__all__ = ["METHODS", "star", "third_share"]
+__all__ = ["star", "third_share"]
 
 N_POINTS = 1000
 N_PATCHES = 30
 N_DRAWS = 5
 
-METHODS: Mapping[str, Callable[[], Any]] = {
-    "IPA": lambda: ours(solver=with_room(2)),
-    f"IPA, {N_PATCHES} of k-means": lambda: thesis(N_PATCHES, solver=with_room(2)),
-    "TesseraMap": lambda: TesseraMap(random_state=0),
-    f"TesseraMap, {N_PATCHES} of k-means": lambda: TesseraMap(
-        cover=("kmeans", N_PATCHES), random_state=0
-    ),
-    f"TesseraMap, {N_PATCHES} of LDLC": lambda: TesseraMap(
-        cover=("ldlc", N_PATCHES), random_state=0
-    ),
-    "MVU, k = 4": lambda: bridged_mvu(4),
-    "MVU, k = 6": lambda: bridged_mvu(6),
-    "MVU, k = 12": lambda: bridged_mvu(12),
-}
+
+def _methods(c: int) -> Mapping[str, Callable[[], Any]]:
+    return {
+        "IPA": lambda: ours(solver=with_room(2)),
+        f"IPA, {c} of k-means": lambda: thesis(c, solver=with_room(2)),
+        "TesseraMap": lambda: TesseraMap(random_state=0),
+        f"TesseraMap, {c} of k-means": lambda: TesseraMap(cover=("kmeans", c), random_state=0),
+        f"TesseraMap, {c} of LDLC": lambda: TesseraMap(cover=("ldlc", c), random_state=0),
+        "MVU, k = 4": lambda: bridged_mvu(4),
+        "MVU, k = 6": lambda: bridged_mvu(6),
+        "MVU, k = 12": lambda: bridged_mvu(12),
+    }
 
 
 def bridged_mvu(n_neighbors: int) -> MVU:
@@ -47,11 +45,12 @@ def bridged_mvu(n_neighbors: int) -> MVU:
     return MVU(n_neighbors=n_neighbors, graph="bridged", random_state=0)
 
 
-def star(folder: Path) -> None:
+def star(folder: Path, size: Size = FULL) -> None:
     """Unfold stars by three methods and compare what is beyond the second axis."""
-    draws = [make_star(N_POINTS, random_state=seed) for seed in range(N_DRAWS)]
+    n, seeds = size.points(N_POINTS), range(size.repeats(N_DRAWS))
+    draws = [make_star(n, random_state=seed) for seed in seeds]
     rows, first = [], []
-    for name, make in METHODS.items():
+    for name, make in _methods(size.groups(N_PATCHES)).items():
         outcomes = [first_axes(fit(name, make(), data.X), 2) for data in draws]
         rows.append(_row(name, outcomes, draws))
         first.append(outcomes[0])
@@ -75,7 +74,7 @@ def _row(name: str, outcomes: list[Outcome], draws: list[Dataset]) -> dict[str, 
         "longest strip": max(length.longest for length in lengths),
         "error of map": spread(errors, digits=2),
         "seconds": spread((one.seconds for one in outcomes), digits=2),
-        "certified": sum(one.model.solution_.status.name == "CERTIFIED" for one in outcomes),
+        "certified": sum(certificate(one.model) == "CERTIFIED" for one in outcomes),
     }
 
 

@@ -93,6 +93,14 @@ def test_claims_are_counted_where_they_fail():
     assert list(claims_in_plane(rows, "LocalMDS")) == []
 
 
+def test_claims_about_peers_that_were_not_run_are_left_out():
+    rows = [row("PCA"), row("Isomap"), row("t-SNE"), row("Unfold")]
+    wanted = [claim["wanted"] for claim in claims_in_plane(rows, "Unfold")]
+    assert wanted == ["above Isomap", "above PCA", "at most half of t-SNE"]
+    at_best_scale = claims_at_best_scale(rows, "Unfold")
+    assert [c["wanted"] for c in at_best_scale] == ["below t-SNE", "at most half of t-SNE"]
+
+
 def test_the_summary_has_one_line_a_set():
     lines = summary([row("PCA"), row("Isomap"), row("PCA", set_name="another")])
     assert [line["set"] for line in lines] == ["a set", "another"]
