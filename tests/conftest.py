@@ -1,6 +1,7 @@
 """Settings of the whole test run."""
 
 import os
+import signal
 
 import matplotlib as mpl
 import pytest
@@ -13,6 +14,11 @@ settings.register_profile("everywhere", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "everywhere")
 
 mpl.use("Agg")
+
+# Under nohup and in the background of a script Ctrl-C is ignored, here and in all processes that
+# are started. Tests of it need what a terminal has.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
