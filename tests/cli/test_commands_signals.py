@@ -63,41 +63,32 @@ main.invoke = invoke
 }
 
 
-def run_code(code, *args, **options):
-    """Run Python code as a program of its own, in which Ctrl-C is not ignored."""
-    return subprocess.run(  # noqa: S603 - our own code in our own interpreter
-        [sys.executable, "-c", code, *map(str, args)],
+def run_code(code, folder):
+    """Run Python code and then the command line, as ``python -m isofold`` is run."""
+    end = "from isofold.__main__ import main\nmain()\n"
+    (folder / "program.py").write_text(f"import atexit, signal, sys\n{code}\n{end}")
+    return subprocess.run(
+        [sys.executable, "-m", "program", "datasets"],
+        cwd=folder,
         stdin=subprocess.DEVNULL,
+        capture_output=True,
         text=True,
         check=False,
         timeout=120,
-        **options,
     )
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_ctrl_c_at_any_moment_exits_with_130_and_a_line_at_most(moment):
-    start = f"import atexit, signal, sys\n{MOMENTS[moment]}\n"
-    code = f"{start}from isofold.__main__ import main\nmain()"
-    done = run_code(code, "datasets", capture_output=True)
+def test_ctrl_c_at_any_moment_exits_with_130_and_a_line_at_most(moment, tmp_path):
+    done = run_code(MOMENTS[moment], tmp_path)
     assert done.returncode == 130, done.stderr
     assert done.stderr.count("\n") <= 1
     assert "Traceback" not in done.stderr
 
 
-def test_ctrl_c_is_ignored_if_whoever_started_it_says_so():
-    code = f"""
-import signal
-from isofold.cli import main
-main.invoke = lambda ctx: {PRESS}
-from isofold.__main__ import main
-main()
-"""
-    done = run_code(
-        f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{code}",
-        "datasets",
-        capture_output=True,
-    )
+def test_ctrl_c_is_ignored_if_whoever_started_it_says_so(tmp_path):
+    ignore = "signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    done = run_code(f"{ignore}\n{MOMENTS['work']}", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
