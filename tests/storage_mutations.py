@@ -236,6 +236,27 @@ def traps(content):
     yield from zip_traps(content)
 
 
+def swelling_headers(good):
+    """Yield headers that are small in a file and large in the memory of who loads it.
+
+    All are no longer than any file may be but for two, and would be loaded if nobody counted.
+    """
+    start, unit = json.dumps(good)[:-1] + ',"more":', '{"a":0},'
+    yield "as many as may be", start + "[" + unit * (2**20 // marks_in(unit)) + "0]}"
+    for unit in ('{"a":0},', "0,"):
+        yield f"many {unit}", start + "[" + unit * (5 * 2**20 // len(unit)) + "0]}"
+    yield "very many", start + "[" + "[]," * (20 * 2**20) + "0]}"
+    yield "long text", start + '"' + "a" * (60 * 2**20) + '\\ud83d\\ude00"}'
+    yield "wide text", start + '"' + "a" * (15 * 2**20) + '\U0001f600"}'
+    yield "open text", start + '"' + '\\",' * (5 * 2**20)
+    yield "deep", start + "[" * (15 * 2**20)
+
+
+def marks_in(text):
+    """Return how many marks of JSON before a value there are."""
+    return sum(text.count(mark) for mark in ",[{")
+
+
 def shifted(objects, by):
     """Return objects whose references count from another number."""
     objects = copy.deepcopy(objects)

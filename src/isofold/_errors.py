@@ -12,6 +12,7 @@ __all__ = [
     "DoubtfulMapWarning",
     "EarlyInterrupt",
     "EmbeddingError",
+    "InputTypeError",
     "InterruptedFitWarning",
     "InvalidInputError",
     "MemoryLimitError",
@@ -24,6 +25,10 @@ __all__ = [
 
 class InvalidInputError(ValueError):
     """The input cannot be used as it is."""
+
+
+class InputTypeError(InvalidInputError, TypeError):
+    """The input is of a type that cannot be used: also Python's `TypeError`."""
 
 
 class ConvergenceError(RuntimeError):

@@ -7,7 +7,7 @@ from itertools import islice
 from numbers import Integral
 from typing import TypeVar
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 
 from isofold._errors import EarlyInterrupt, InvalidInputError
 from isofold._progress import Stage, interrupted, within_fit
@@ -19,14 +19,21 @@ Result = TypeVar("Result")
 # consumer; fewer would let workers wait for the last of a batch.
 _BATCH = 4
 
+MOST_WORKERS = 64
+"""Workers beyond which more than one a core only take memory: none would have work of its own."""
+
 
 def n_workers(n_jobs: int | None) -> int:
-    """Return the number of workers that scikit-learn's convention for `n_jobs` means here."""
+    """Return the number of workers that scikit-learn's convention for `n_jobs` means here.
+
+    Whatever is asked for, there are no more than 64 or one a core: results do not depend on it.
+    """
     msg = f"n_jobs={n_jobs!r} must be a whole number other than 0 (-1 for all cores), or None."
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
         raise InvalidInputError(msg)
     try:
-        return int(effective_n_jobs(n_jobs))
+        most = max(MOST_WORKERS, cpu_count())
+        return int(effective_n_jobs(n_jobs if n_jobs is None else max(-most, min(n_jobs, most))))
     except (TypeError, ValueError) as error:
         raise InvalidInputError(msg) from error
 

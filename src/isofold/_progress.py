@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from isofold._errors import InterruptedFitWarning, InvalidInputError, warn_user
+from isofold._interrupts import is_usual
 
 __all__ = [
     "Progress",
@@ -305,8 +306,8 @@ def within_fit(function: Callable[[Item], Result]) -> Callable[[Item], Result]:
 
 
 def _usual_handler() -> Any:
-    """Return Python's own handler of Ctrl-C if it is the one in force here, else None."""
+    """Return the handler of Ctrl-C if it is one that raises and is in force here, else None."""
     if threading.current_thread() is not threading.main_thread():
         return None
     handler = signal.getsignal(signal.SIGINT)
-    return handler if handler is signal.default_int_handler else None
+    return handler if is_usual(handler) else None

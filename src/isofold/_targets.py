@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
 from isofold._errors import InvalidInputError
 
+try:
+    import fcntl
+except ImportError:  # Windows, where what a killed process has left stays
+    fcntl = None  # type: ignore[assignment]
+
 __all__ = ["atomic_file", "check_place", "read_path", "refuse_place", "told"]
 
-LONGEST_NAME, LONGEST_SHOWN = 100, 160
+LONGEST_NAME, LONGEST_SHOWN = 50, 160
 PERMISSION = "overwrite=True"
+PREFIX = ".isofold-"
 
 
 def check_place(
@@ -72,7 +79,8 @@ def atomic_file(
     """Give a temporary file to write to, which becomes the wanted one when all went well.
 
     It lies in the same folder and has the same ending. If anything goes wrong, Ctrl-C included,
-    it is removed and a file that was there before stays as it was.
+    it is removed and a file that was there before stays as it was. What a killed process has left
+    there is removed by the next one that writes the same file.
 
     Parameters
     ----------
@@ -95,19 +103,69 @@ def atomic_file(
     """
     place = check_place(path, overwrite=overwrite, permission=permission)
     final = Path(os.path.realpath(place))  # a link stays a link
-    temporary = final.with_name(f".{secrets.token_hex(6)}-{final.name[-LONGEST_NAME:]}")
-    try:
-        with told(place):
-            temporary.touch(exist_ok=False)
+    _remove_abandoned(final)
+    with _own_file(final, place) as temporary:
         yield temporary
         with told(place):
             _flush(temporary)
             if final.exists():
                 temporary.chmod(stat.S_IMODE(final.stat().st_mode))
             _move(temporary, final, place, overwrite=overwrite, permission=permission)
+
+
+@contextmanager
+def _own_file(final: Path, place: Path) -> Iterator[Path]:
+    """Make a temporary file that is locked while this process lives, removed if anything fails."""
+    lock = None
+    try:
+        while lock is None:
+            token = f"{PREFIX}{secrets.token_hex(6)}"
+            temporary = final.with_name(f"{token}-{final.name[-LONGEST_NAME:]}")
+            with told(place):
+                lock = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+            if not _is_locked(lock):
+                # Another process took it for abandoned before it was locked, and removes it.
+                os.close(lock)
+                lock = None
+        if fcntl is None:
+            # Nothing is locked there, and an open file could not be moved.
+            os.close(lock)
+        yield temporary
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    finally:
+        if lock is not None and fcntl is not None:
+            os.close(lock)
+
+
+def _is_locked(descriptor: int) -> bool:
+    """Lock a file of our own until it is closed; tell whether it is still there."""
+    if fcntl is not None:
+        with suppress(OSError):  # a file system without locks, where nobody can take it either
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return os.fstat(descriptor).st_nlink > 0
+
+
+def _remove_abandoned(final: Path) -> None:
+    """Remove temporary files of this target whose process was killed: nobody locks them."""
+    if fcntl is None:
+        return
+    own = re.compile(rf"{re.escape(PREFIX)}[0-9a-f]{{12}}-{re.escape(final.name[-LONGEST_NAME:])}")
+    with suppress(OSError), os.scandir(final.parent) as entries:
+        for entry in entries:
+            if own.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with suppress(OSError):  # it is locked, so that its process lives, or not ours
+                    _remove_unlocked(entry.path)
+
+
+def _remove_unlocked(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(path)
+    finally:
+        os.close(descriptor)
 
 
 def refuse_place(place: Path, words: str) -> NoReturn:

@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
-from isofold._errors import InvalidInputError
-from isofold._memory import block_rows
+from isofold._errors import InputTypeError, InvalidInputError
+from isofold._memory import block_rows, require_memory
+from isofold._refusals import POINT_ADVICE, refuse_foreign, refuse_masked, refuse_sparse
 from isofold._typing import FloatArray
 
 LARGEST_UNIT = 1e70
@@ -22,11 +23,6 @@ SYMMETRY_ULPS = 64.0
 
 FEWEST_TERMS = 64
 """Entries of a small matrix are sums as well, over features: at least so many terms count."""
-
-POINT_ADVICE = (
-    "Distances to such a point are undefined. Drop the rows or fill the gaps, for example with "
-    "sklearn.impute.SimpleImputer."
-)
 
 
 def check_points(X: Any, *, name: str = "X", min_samples: int = 2) -> FloatArray:
@@ -66,28 +62,27 @@ def check_points(X: Any, *, name: str = "X", min_samples: int = 2) -> FloatArray
     return array
 
 
-def refuse_sparse(X: Any, *, name: str) -> None:
-    """Raise an error if the points come as a sparse matrix."""
-    if sp.issparse(X):
-        msg = (
-            f"{name} is a sparse matrix, but distances between points need "
-            f"dense rows. Pass {name}.toarray(), or reduce it first with "
-            f"sklearn.decomposition.TruncatedSVD."
-        )
-        raise InvalidInputError(msg)
-
-
 def read_points(X: Any, *, name: str) -> FloatArray:
     """Return a table of float32 or float64 as scikit-learn reads it, with its own errors."""
     refuse_sparse(X, name=name)
-    points: FloatArray = check_array(
-        X,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=False,
-        ensure_min_samples=0,
-        ensure_min_features=0,
-        input_name=name,
-    )
+    refuse_foreign(X, name=name)
+    refuse_masked(X, name=name)
+    try:
+        points: FloatArray = check_array(
+            X,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name=name,
+        )
+    except TypeError as error:
+        kind = f"a {type(X).__name__}"
+        msg = (
+            f"{name}, {kind}, cannot be read as a table of numbers: {error}. Pass an array of two "
+            f"dimensions, one row a sample; encode text and categories as numbers first."
+        )
+        raise InputTypeError(msg) from error
     return points
 
 
@@ -281,14 +276,19 @@ def check_graph(W: Any, *, name: str = "X", square: bool = True) -> sp.coo_array
     return graph
 
 
-def check_units(array: FloatArray, *, name: str, tiny: bool = True) -> None:
-    """Raise an error if squares of the entries overflow or, unless `tiny` is False, vanish."""
+def check_units(
+    array: FloatArray, *, name: str, tiny: bool = True, given: str | None = None
+) -> None:
+    """Raise an error if squares of the entries overflow or, unless `tiny` is False, vanish.
+
+    What a user can change is called `given` if that is not the array itself.
+    """
     largest = max(float(array.max()), -float(array.min()))
     if largest > LARGEST_UNIT or (tiny and 0 < largest < 1 / LARGEST_UNIT):
         msg = (
             f"The largest entry of {name} is {largest:.3g} in size. Squared distances leave the "
             f"range of numbers beyond {LARGEST_UNIT:.0e} and below {1 / LARGEST_UNIT:.0e}. Express "
-            f"{name} in other units."
+            f"{given or name} in other units."
         )
         raise InvalidInputError(msg)
 
@@ -339,12 +339,26 @@ def check_n_neighbors(
     return k
 
 
-def check_count(value: Any, *, name: str, minimum: int = 1) -> int:
-    """Return a whole number not below `minimum`."""
+def check_count(value: Any, *, name: str, minimum: int = 1, maximum: int | None = None) -> int:
+    """Return a whole number not below `minimum`, nor above `maximum` if there is one."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
         msg = f"{name}={value!r} must be a whole number of at least {minimum}."
         raise InvalidInputError(msg)
+    if maximum is not None and int(value) > maximum:
+        msg = f"{name}={value!r} would never end. Pass a whole number of at most {maximum:,}."
+        raise InvalidInputError(msg)
     return int(value)
+
+
+def check_dimension(n_components: Any, n_samples: int) -> int:
+    """Return the dimension of a map, if one of so many samples fits into memory."""
+    r = check_count(n_components, name="n_components")
+    require_memory(
+        8 * n_samples * r,
+        what=f"A map of n_components={r} dimensions",
+        instead=f"{n_samples} samples have {n_samples - 1} at most: pass a smaller n_components.",
+    )
+    return r
 
 
 def check_positive(value: Any, *, name: str) -> float:

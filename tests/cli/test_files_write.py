@@ -192,7 +192,7 @@ def test_what_the_system_refuses_is_told(tmp_path, monkeypatch):
     def read_only(*args, **kwargs):
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr("pathlib.Path.touch", read_only)
+    monkeypatch.setattr("os.open", read_only)
     with (
         pytest.raises(InvalidInputError, match="cannot be written: Read-only file system"),
         atomic_file(tmp_path / "a.csv"),

@@ -4,13 +4,17 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from isofold.storage import save
+from isofold._errors import ModelFileError
+from isofold.storage import load, save
 from storage_cases import CASES, fitted
+from storage_files import put_together, take_apart
+from storage_mutations import swelling_headers
 
 TESTS = Path(__file__).parents[1]
 
@@ -77,3 +81,30 @@ def test_nothing_in_a_file_is_run(outcomes):
     folder, found, _ = outcomes
     assert found["forbidden"] == []
     assert not (folder / "canary").exists()
+
+
+# A header of at most 17 MiB is held as bytes, as text, and twice more while values are counted; or
+# there are a million values of no more than a hundred bytes each, and a header of 4 MiB.
+LARGEST_PEAK = 2**20 * max(4 * 17, 100 + 4 * 4)
+
+
+def test_a_small_file_does_not_swell(tmp_path):
+    path = tmp_path / "model.iso"
+    save(fitted("vqpca"), path)
+    header, arrays = take_apart(path.read_bytes())
+    ends = {}
+    for kind, text in swelling_headers(header):
+        path.write_bytes(put_together(header, arrays, text=text))
+        assert path.stat().st_size < 200_000
+        tracemalloc.start()
+        try:
+            load(path)
+            ends[kind] = "loaded"
+        except ModelFileError as error:
+            ends[kind] = str(error)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < LARGEST_PEAK, (kind, peak)
+    for kind, end in ends.items():
+        words = "loaded" if kind.startswith("as many") else "its header"
+        assert words in end, kind

@@ -13,7 +13,7 @@ import isofold
 from isofold import EAT, IPA, LocalSubspaceClassifier, OutOfSample
 from isofold._errors import InvalidInputError
 from isofold.sdp import LowRankSDP
-from isofold.storage import load, save
+from isofold.storage import load, load_with_notes, save
 from storage_cases import LABELS, SHEET, SMALL, fitted
 
 
@@ -156,10 +156,22 @@ def test_notes_are_plain(notes, tmp_path):
 
 
 def test_long_notes_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("isofold.storage.archive.MOST_JSON", 10_000)
+    monkeypatch.setattr("isofold.storage.header.MOST_JSON", 10_000)
     with pytest.raises(InvalidInputError, match="a model file holds"):
         save(embedded(), tmp_path / "model.iso", notes={"words": "a" * 10_000})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_notes_of_very_many_values_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("isofold.storage.header.SPARE_VALUES", 10_000)
+    zeros = [0] * 100_000
+    with pytest.raises(InvalidInputError, match=r"values, and a model file holds .* as arrays"):
+        save(embedded(), tmp_path / "model.iso", notes={"zeros": zeros})
+    assert list(tmp_path.iterdir()) == []
+    # Marks in a text are no values, and numbers that take their place in the file are welcome.
+    notes = {"words": '[,{\\"[,' * 20_000, "numbers": list(range(100_000))}
+    save(embedded(), tmp_path / "model.iso", notes=notes)
+    assert load_with_notes(tmp_path / "model.iso")[1] == notes
 
 
 def test_arrays_can_be_read_with_numpy(tmp_path):
@@ -188,7 +200,7 @@ def test_a_full_disk_is_said(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("limit", "words"),
-    [("archive.MOST_MEMBERS", "3 arrays or more"), ("encode.MOST_OBJECTS", "more than 3 parts")],
+    [("header.MOST_MEMBERS", "3 arrays or more"), ("encode.MOST_OBJECTS", "more than 3 parts")],
 )
 def test_more_than_load_takes_is_refused(limit, words, tmp_path, monkeypatch):
     monkeypatch.setattr(f"isofold.storage.{limit}", 3)

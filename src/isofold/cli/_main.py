@@ -1,7 +1,8 @@
 """The command `isofold`: finds sub-commands when they are asked for, and catches every error.
 
 Exit codes: 0 done; 1 an error of ours; 2 bad usage or input; 3 the map is doubtful (only with
-``--strict``); 130 Ctrl-C.
+``--strict``); 130 Ctrl-C. A standard stream that is closed (``>&-``) counts as ``>/dev/null``: what
+would be shown there is lost, files are written, and that is no error.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, NoReturn
 
 import click
 
-from isofold import __version__
+from isofold import __version__, _interrupts
 from isofold._errors import (
     ConvergenceError,
     EmbeddingError,
@@ -24,6 +25,7 @@ from isofold._errors import (
     MissingDependencyError,
 )
 from isofold.cli._command import SETTINGS, Command
+from isofold.cli._streams import discard_rest, open_closed
 from isofold.cli._talk import Talk, clean
 
 __all__ = ["USER_ERRORS", "CommandLine", "ExitCode", "explain", "main"]
@@ -71,7 +73,7 @@ class ExitCode:
     OUR_ERROR = 1
     BAD_INPUT = 2
     DOUBTFUL = 3
-    INTERRUPTED = 130
+    INTERRUPTED = _interrupts.INTERRUPTED
     BROKEN_PIPE = 141
 
 
@@ -122,27 +124,29 @@ def run(group: click.Group, args: list[str]) -> int:
     int
         The exit code.
     """
+    open_closed()
     talk = Talk()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Names may have signs that the terminal cannot show.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        try:
-            with group.make_context(NAME, args or ["--help"], obj=talk) as ctx:
-                code = group.invoke(ctx)
-        except click.exceptions.Exit as end:
-            code = end.exit_code
-        # A pipe that was closed by its reader is noticed here or at the end of Python, too late.
-        sys.stdout.flush()
-        talk.release()
+        with _interrupts.raising():
+            try:
+                with group.make_context(NAME, args or ["--help"], obj=talk) as ctx:
+                    code = group.invoke(ctx)
+            except click.exceptions.Exit as end:
+                code = end.exit_code
+            # A pipe that was closed by its reader is noticed here or at the end of Python, too
+            # late.
+            sys.stdout.flush()
+            talk.release()
     except BrokenPipeError:
-        # Python writes what is left when it ends: to nowhere, since nobody reads it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = ExitCode.BROKEN_PIPE
     except (KeyboardInterrupt, Exception) as error:
         words, code = explain(error, talk)
         talk.fail(words)
-    return code or ExitCode.DONE
+    discard_rest()
+    return ExitCode.INTERRUPTED if _interrupts.seen() else code or ExitCode.DONE
 
 
 def explain(error: BaseException, talk: Talk) -> tuple[str, int]:
@@ -164,7 +168,9 @@ def explain(error: BaseException, talk: Talk) -> tuple[str, int]:
     """
     if talk.wants_traceback:
         click.echo(traceback.format_exc(), err=True)
-    if isinstance(error, KeyboardInterrupt):
+    is_ours = not isinstance(error, (click.ClickException, *USER_ERRORS))
+    # Ctrl-C while a library is loaded may come out as an error of that.
+    if isinstance(error, KeyboardInterrupt) or (is_ours and _interrupts.seen()):
         return "Interrupted; unfinished files were not kept.", ExitCode.INTERRUPTED
     if isinstance(error, click.ClickException):
         return _usage(error), ExitCode.BAD_INPUT

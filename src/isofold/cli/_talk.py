@@ -12,6 +12,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -114,7 +115,8 @@ class Talk:
         """Say why the command failed, in one line, and forget what was held back."""
         self._held.clear()
         label = click.style("error:", fg="red", bold=True) if self._has_color else "error:"
-        click.echo(f"isofold: {label} {clean(text)}", err=True)
+        with suppress(OSError):  # nobody reads, or the disk is full: there is no other place for it
+            click.echo(f"isofold: {label} {clean(text)}", err=True)
 
     def _tell(self, start: str, text: str, *, color: str | None = None, bold: bool = False) -> None:
         text = clean(text)

@@ -18,6 +18,7 @@ from isofold.clustering.choice import Choice, reachable
 from isofold.clustering.partition import LocalizedProblem, Partition, medoids_near_centers
 from isofold.clustering.pieces import count_pieces
 from isofold.clustering.restarts import (
+    MOST_STARTS,
     best_partition,
     draw_restarts,
     remembering,
@@ -146,7 +147,7 @@ class LocalizedClusterer(BaseClusterer):
     def _fit_clusters(self, X: FloatArray, rng: np.random.RandomState) -> IntArray:
         rho = self._share()
         r = self._check_n_components(X.shape[1])
-        n_init = check_count(self.n_init, name="n_init")
+        n_init = check_count(self.n_init, name="n_init", maximum=MOST_STARTS)
         max_iter = check_count(self.max_iter, name="max_iter")
         mean = X.mean(axis=0, dtype=np.float64)
         points = X - mean

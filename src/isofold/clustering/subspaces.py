@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg as sla
 
 from isofold._typing import FloatArray, IntArray
 from isofold.linalg import deterministic_signs
+from isofold.linalg.eigen import eigh_slice
 
 __all__ = ["AffineSubspaces", "fit_subspaces"]
 
@@ -257,7 +257,7 @@ def _top_directions(offsets: FloatArray, n_components: int, noise: float) -> Flo
     is_wide = n_rows < d
     gram = offsets @ offsets.T if is_wide else offsets.T @ offsets
     r = min(n_components, len(gram))
-    values, vectors = sla.eigh(gram, subset_by_index=(len(gram) - r, len(gram) - 1))
+    values, vectors = eigh_slice(gram, len(gram) - r, len(gram))
     values, vectors = values[::-1], vectors[:, ::-1]
     is_kept = values > max(RANK_TOLERANCE * float(values[0]), noise)
     directions = np.zeros((d, n_components))

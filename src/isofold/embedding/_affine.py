@@ -108,7 +108,7 @@ class AffineProgram:
     def _in_span(self, span: KernelSpan) -> Stretched:
         """Solve in the functions that the kernel spans ("reduced features")."""
         problem = replace(self._problem, basis=None if span.is_full else span.functions)
-        solver = self.solver or DenseSDP(tol=ENOUGH)
+        solver = DenseSDP(tol=ENOUGH) if self.solver is None else self.solver
         return stretch(
             problem,
             slack=self.slack,
@@ -126,7 +126,8 @@ class AffineProgram:
         almost full rank is left aside; the caller projects onto what it spans.
         """
         steps = LowRankSDP(max_iter=MOST_STEPS, rank=columns_for(self.kept, self.n_components))
-        solver = make_solver(self.solver or steps, self.kept, self.n_components, self.rng)
+        chosen = steps if self.solver is None else self.solver
+        solver = make_solver(chosen, self.kept, self.n_components, self.rng)
         exact = solver.solve(self._problem)
         error = relative_error(self._problem, exact.coordinates, self._scaled.units)
         if interrupted() or (exact.status is not Status.INFEASIBLE and error <= LOST):

@@ -192,8 +192,12 @@ def read_pairs(told: Told, places: Places, neighbors: NeighborGraph | None) -> S
 
 
 def short(targets: FloatArray) -> float:
-    """Return the distance below which none counts as shorter."""
-    return SHORT * float(np.median(targets))
+    """Return the distance below which none counts as shorter.
+
+    Where most kept samples are near copies of each other, it is what squares of the others resolve.
+    """
+    resolved = np.sqrt(np.finfo(np.float64).eps * float(np.mean(targets**2)))
+    return max(SHORT * float(np.median(targets)), float(resolved))
 
 
 def _target_matrix(told: Told, places: Places) -> FloatArray | None:

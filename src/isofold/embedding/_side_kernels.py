@@ -117,7 +117,14 @@ def _of_numbers(values: Any, kernel: str) -> FloatArray:
 
 def _checked(L: Any, n_samples: int, *, is_given: bool) -> FloatArray:
     """Return a kernel that is square, finite, symmetric and positive semidefinite, scaled."""
-    matrix = np.asarray(L, dtype=np.float64)
+    try:
+        matrix = np.asarray(L, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        msg = (
+            f"The kernel of y is a {type(L).__name__} that cannot be read as a matrix of real "
+            f"numbers ({error}). It must be a finite matrix of shape {(n_samples, n_samples)}."
+        )
+        raise InvalidInputError(msg) from error
     if matrix.shape != (n_samples, n_samples) or not np.isfinite(matrix).all():
         msg = (
             f"The kernel of y has shape {matrix.shape}, or entries that are not finite. It must be "

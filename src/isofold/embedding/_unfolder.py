@@ -25,7 +25,7 @@ from isofold._errors import (
     warn_user,
 )
 from isofold._typing import FloatArray
-from isofold._validation import check_count, check_units
+from isofold._validation import check_dimension, check_units
 from isofold.extension import DistanceMap, Extension, GooseMap, fit_from_distances, fit_goose
 from isofold.neighbors import (
     LengthErrors,
@@ -36,6 +36,7 @@ from isofold.neighbors import (
     edge_errors,
     mean_at_nodes,
 )
+from isofold.neighbors.resolution import merge_unresolved
 from isofold.sdp import LowRankSDP, SDPSolution, Status
 from isofold.sdp.preflight.contradictions import contradiction_of_lengths
 
@@ -138,10 +139,9 @@ class BaseUnfolder(BaseEmbedder):
         """Return the unfolded nodes of the graph, and fitted attributes of the method."""
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
-        r = check_count(self.n_components, name="n_components")
+        r = check_dimension(self.n_components, X.shape[0])
         rng = read_seed(self.random_state)
-        graph = self._make_graph(X)
-        check_lengths(graph)
+        graph = resolved(self._make_graph(X))
         refuse_pieces(graph, type(self).__name__)
         solution, more = self._unfold(X, graph, rng)
         refuse_contradiction(solution, graph, method=self._softened)
@@ -219,6 +219,7 @@ def make_solver(
 
 def make_extension(embedder: BaseEmbedder, X: FloatArray, Y: FloatArray) -> GooseMap | DistanceMap:
     """Return the map that takes new samples into an embedding."""
+    check_units(Y, name="the map", given="X")
     if getattr(embedder, "metric", None) == "precomputed":
         return fit_from_distances(Y)
     k = max(EXTENSION_NEIGHBORS, Y.shape[1] + 1)
@@ -262,7 +263,13 @@ def refuse_pieces(graph: NeighborGraph, method: str) -> None:
 def check_lengths(graph: NeighborGraph) -> None:
     """Refuse lengths whose squares leave the range of numbers."""
     if graph.n_edges:
-        check_units(graph.lengths, name="X (lengths of the graph)")
+        check_units(graph.lengths, name="X (lengths of the graph)", given="X")
+
+
+def resolved(graph: NeighborGraph) -> NeighborGraph:
+    """Return a graph whose nodes a map can tell apart; refuse squares out of range of numbers."""
+    check_lengths(graph)
+    return merge_unresolved(graph)
 
 
 def refuse_contradiction(

@@ -210,7 +210,7 @@ def _given_landmarks(landmarks: Any, graph: NeighborGraph) -> IntArray:
     """Return the nodes of samples that the user chose."""
     try:
         samples = column_or_1d(landmarks)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         msg = f"landmarks must be 'random', 'kmeans' or a list of samples: {error}"
         raise InvalidInputError(msg) from error
     n = graph.n_samples

@@ -25,7 +25,7 @@ import numpy as np
 
 from isofold._errors import DoubtfulMapWarning, InvalidInputError, warn_user
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_units
+from isofold._validation import check_count, check_dimension, check_units
 from isofold.alignment.seams import Links, choose_links
 from isofold.alignment.tessera_program import (
     NOTHING,
@@ -216,8 +216,13 @@ class TesseraMap(KernelEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _solver(self, graph: NeighborGraph, r: int, rng: np.random.RandomState) -> Any:
+        """Return the user's solver, or one of our own."""
+        given = DenseSDP(tol=ENOUGH) if self.solver is None else self.solver
+        return make_solver(given, graph, r, rng)
+
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
-        r = check_count(self.n_components, name="n_components")
+        r = check_dimension(self.n_components, X.shape[0])
         rng = read_seed(self.random_state)
         n_links = _check_links(self.n_links, r)
         self._refuse_given()
@@ -234,7 +239,7 @@ class TesseraMap(KernelEmbedder):
         refuse_many(tesserae, links)
         # Steps 3 to 6: the program over the poses B. A kernel of full rank leaves it aside.
         units = np.maximum(links.lengths, THICKNESSES * tesserae.thickness) ** 2
-        solver = make_solver(self.solver or DenseSDP(tol=ENOUGH), graph, r, rng)
+        solver = self._solver(graph, r, rng)
         problem = pose_tesserae(scaled, tesserae, near, links, n_jobs=self.n_jobs)
         result = stretch(problem, slack=SLACK, solver=solver, units=units)
         span = kernel_map = None

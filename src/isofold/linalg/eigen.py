@@ -35,7 +35,7 @@ from isofold.linalg._lanczos import (
     start_vector,
 )
 
-__all__ = ["deterministic_signs", "eigh_extreme"]
+__all__ = ["deterministic_signs", "eigh_extreme", "eigh_slice"]
 
 SymmetricMatrix: TypeAlias = Any
 """A dense array, a SciPy sparse matrix or array, or a LinearOperator."""
@@ -239,20 +239,23 @@ def _lapack(A: SymmetricMatrix, n_vectors: int, which: str) -> tuple[FloatArray,
     else:
         dense = A.toarray()
     first = n - n_vectors if which == "largest" else 0
-    wanted = slice(first, first + n_vectors)
-    dense = dense.astype(np.float64, copy=False)
+    return eigh_slice(dense.astype(np.float64, copy=False), first, first + n_vectors)
+
+
+def eigh_slice(A: FloatArray, start: int, stop: int) -> tuple[FloatArray, FloatArray]:
+    """Return eigenvalues from one place in ascending order up to another, and their vectors."""
     try:
         values, vectors = scipy.linalg.eigh(
-            dense, subset_by_index=[wanted.start, wanted.stop - 1], check_finite=False
+            A, subset_by_index=[start, stop - 1], check_finite=False
         )
     except np.linalg.LinAlgError:
-        values, vectors = np.empty(0), dense
-    if len(values) == n_vectors:
+        values = vectors = np.empty(0)
+    if len(values) == stop - start:
         return values, vectors
     # LAPACK's routine for a subset of them fails on some matrices with repeated eigenvalues, or
     # returns nothing.
-    values, vectors = np.linalg.eigh(dense)
-    return values[wanted], vectors[:, wanted]
+    values, vectors = np.linalg.eigh(A)
+    return values[start:stop], vectors[:, start:stop]
 
 
 def _lanczos(A: SymmetricMatrix, n_vectors: int, which: str) -> tuple[FloatArray, FloatArray]:

@@ -27,6 +27,7 @@ from isofold.neighbors.graph import (
     refuse_size,
     symmetric_matrix,
 )
+from isofold.neighbors.search import METRICS
 
 GRAPHS = ("knn", "mutual", "bridged", "eng")
 
@@ -72,6 +73,7 @@ def choose_graph(
     InvalidInputError
         If the parts cannot be combined.
     """
+    check_choice(metric, METRICS, name="metric")
     radius = None
     if isinstance(graph, Real) and not isinstance(graph, bool):
         radius = check_positive(graph, name="graph")

@@ -16,6 +16,40 @@ from isofold.sdp.operators import Matrix, is_sparse
 ENTRY_ADVICE = "No number can be compared with such an entry. Remove it or give its true value."
 
 
+class FiniteOperator(LinearOperator):
+    """An operator of a user, whose products are looked at: an engine fed with NaN never ends well.
+
+    Parameters
+    ----------
+    given : LinearOperator
+        The operator.
+    """
+
+    def __init__(self, given: LinearOperator) -> None:
+        super().__init__(dtype=given.dtype, shape=given.shape)  # type: ignore[call-arg]
+        self._given = given
+
+    def _matvec(self, x: FloatArray) -> FloatArray:
+        return self._checked(self._given.matvec(x), x)
+
+    def _matmat(self, X: FloatArray) -> FloatArray:
+        return self._checked(self._given.matmat(X), X)
+
+    def _adjoint(self) -> LinearOperator:
+        return self
+
+    def _checked(self, product: Any, given: FloatArray) -> FloatArray:
+        array = np.asarray(product)
+        if not np.isfinite(array).all() and np.isfinite(given).all():
+            n_bad = int(array.size - np.isfinite(array).sum())
+            msg = (
+                f"The objective, a linear operator, returned {n_bad} NaN or infinite value(s) for "
+                f"a product with finite numbers. {ENTRY_ADVICE}"
+            )
+            raise InvalidInputError(msg)
+        return array
+
+
 def check_objective(objective: Any, n_points: Any) -> Matrix:
     """Return the objective as a CSR array, a float array or a linear operator."""
     n = check_count(n_points, name="n_points")
@@ -34,7 +68,8 @@ def check_objective(objective: Any, n_points: Any) -> Matrix:
         )
         raise InvalidInputError(msg)
     if isinstance(objective, LinearOperator):
-        return objective
+        is_checked = isinstance(objective, FiniteOperator)
+        return objective if is_checked else FiniteOperator(objective)
     if is_sparse(objective):
         matrix = sp.csr_array(objective, dtype=np.float64)
         check_finite(matrix.data, name="The objective", advice=ENTRY_ADVICE)

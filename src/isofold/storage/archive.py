@@ -1,13 +1,13 @@
 """The container of a model: a zip of one JSON header and NumPy arrays, checked before it is used.
 
-Nothing in a file is trusted: the header may be as large as `MOST_JSON`, and an array as large as it
-declares and as its compressed bytes can possibly hold, and all of them as memory allows.
+Nothing in a file is trusted: the header may become as large as `isofold.storage.header` allows for
+its compressed bytes, and an array as large as it declares and as its compressed bytes can possibly
+hold, and all of them as memory allows.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import zipfile
 import zlib
@@ -18,21 +18,16 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._memory import require_memory
 from isofold._targets import atomic_file, told
 from isofold.storage.arrays import StoredArray, dtype_name, raw_bytes, stored_form
 from isofold.storage.flaws import Flaw, fail, require
+from isofold.storage.header import MOST_MEMBERS, check_size, header_text, most_bytes, read_header
 
 __all__ = ["ModelArchive", "open_archive", "write_archive"]
 
 MAGIC = b"PK\x03\x04"
 HEADER = "model.json"
-MOST_JSON = 64 * 2**20
-"""Bytes of the header. Whole numbers and text in lists take some twenty times as much memory."""
-
-MOST_MEMBERS = 200_000
-
 LARGEST_RATIO, SLACK = 1033, 1024
 """No deflated byte can stand for more than 1032 bytes, but for a few at the end."""
 
@@ -89,8 +84,9 @@ def _write_zip(file: BinaryIO, header: dict[str, Any], arrays: list[np.ndarray[A
                     member.write(body[start : start + BLOCK])
             shape, digits = list(stored.shape), checksum.hexdigest()
             entries.append({"dtype": name, "shape": shape, "axes": axes, "sha256": digits})
-        text = _as_json(header | {"arrays": entries})
+        text = header_text(header | {"arrays": entries})
         archive.writestr(_member(HEADER, len(text)), text)
+        check_size(text, archive.getinfo(HEADER).compress_size)
 
 
 def _member(name: str, size: int) -> zipfile.ZipInfo:
@@ -101,21 +97,6 @@ def _member(name: str, size: int) -> zipfile.ZipInfo:
     member.create_system = 3
     member.external_attr = 0o644 << 16
     return member
-
-
-def _as_json(header: dict[str, Any]) -> bytes:
-    if len(header["arrays"]) >= MOST_MEMBERS:
-        msg = f"This model has {MOST_MEMBERS:,} arrays or more. Use joblib.dump."
-        raise InvalidInputError(msg)
-    text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode("ascii")
-    if len(text) > MOST_JSON:
-        msg = (
-            f"What is no array in this model takes {len(text) / 2**20:.0f} MiB, and a model file "
-            f"holds {MOST_JSON // 2**20}. Pass long lists among the parameters and notes as "
-            f"arrays, or use joblib.dump."
-        )
-        raise InvalidInputError(msg)
-    return text
 
 
 @contextmanager
@@ -208,18 +189,12 @@ class ModelArchive:
 
     def _read_header(self) -> dict[str, Any]:
         member = self._members[HEADER]
-        require(member.file_size <= MOST_JSON, "its header is too large")
+        largest = most_bytes(member.compress_size)
+        require(member.file_size <= largest, "its header is too large")
         with self._archive.open(member) as file:
             text = file.read(member.file_size + 1)
         require(len(text) == member.file_size, "its header is not of its size")
-        try:
-            header = json.loads(
-                text.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant
-            )
-        except (ValueError, RecursionError) as error:
-            fail("its header is no JSON, or nested too deeply", error)
-        require(isinstance(header, dict), "its header is no table")
-        return dict(header)
+        return read_header(text, member.compress_size)
 
     def _read_array(self, number: int, stored: StoredArray) -> np.ndarray[Any, Any]:
         array = stored.empty()
@@ -246,13 +221,3 @@ def _check_member(member: zipfile.ZipInfo) -> None:
     require(not member.flag_bits & 0x1, "a member is encrypted")
     most = LARGEST_RATIO * member.compress_size + SLACK
     require(member.file_size <= most, "a member claims to be larger than it can be")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    table = dict(pairs)
-    require(len(table) == len(pairs), "its header says two things under one name")
-    return table
-
-
-def _no_constant(name: str) -> None:
-    fail(f"its header holds {name}")
