@@ -3,8 +3,10 @@
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNELS = Extension(
-    "*", ["src/isofold/**/*.pyx"], language="c++", extra_compile_args=["-O3", "-g0"]
-)
+# Products and sums are rounded one by one, as written: where a compiler may fuse them, it would do so
+# in one tile of a loop and not in another, and a row would depend on the rows beside it.
+FLAGS = ["-O3", "-g0", "-ffp-contract=off"]
+
+KERNELS = Extension("*", ["src/isofold/**/*.pyx"], language="c++", extra_compile_args=FLAGS)
 
 setup(ext_modules=cythonize([KERNELS]))

@@ -1,13 +1,17 @@
-"""One ordered map for all parallel work, so that results never depend on `n_jobs`."""
+"""One ordered map for all parallel work, and one thread for BLAS: results never depend on either."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from numbers import Integral
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
+from threadpoolctl import ThreadpoolController
 
 from isofold._errors import EarlyInterrupt, InvalidInputError
 from isofold._progress import Stage, interrupted, within_fit
@@ -18,6 +22,62 @@ Result = TypeVar("Result")
 # Items handed out at a time for every worker. More would let results pile up behind a slow
 # consumer; fewer would let workers wait for the last of a batch.
 _BATCH = 4
+
+
+class _OneThread:
+    """Holds BLAS to one thread while anyone asks for it, in whatever thread of ours.
+
+    The limit is the process's. Each for itself, two fits that overlap would restore what the other
+    had set: one would go on with many threads, and the process would be left with one.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._n_holders = 0
+        self._libraries: Any = None
+        self._limit: Any = None
+
+    def hold(self) -> None:
+        """Set the limit, if nobody has."""
+        with self._lock:
+            if self._n_holders == 0:
+                if self._libraries is None:
+                    self._libraries = _blas_libraries()
+                self._limit = self._libraries.limit(limits=1)
+            self._n_holders += 1
+
+    def release(self) -> None:
+        """Restore what was before, if nobody else needs the limit."""
+        with self._lock:
+            self._n_holders -= 1
+            if self._n_holders == 0:
+                self._limit.restore_original_limits()
+
+
+def _blas_libraries() -> Any:
+    """Return the BLAS libraries of NumPy and SciPy. Finding them takes as long as a small fit."""
+    import scipy.linalg  # noqa: F401 - it brings its own, which must be loaded to be found
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+_one_thread = _OneThread()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread: how it cuts up a product decides how the product is rounded."""
+    _one_thread.hold()
+    try:
+        yield
+    finally:
+        _one_thread.release()
+
+
+def _with_one_thread(function: Callable[[Item], Result], item: Item) -> Result:
+    """Call a function in a process that does not know what the calling one holds."""
+    with one_blas_thread():
+        return function(item)
 
 
 def n_workers(n_jobs: int | None) -> int:
@@ -60,7 +120,7 @@ def _results(
         yield from map(function, items)
         return
     where = {"prefer": "processes"} if processes else {"require": "sharedmem"}
-    run = function if processes else within_fit(function)
+    run = partial(_with_one_thread, function) if processes else within_fit(function)
     remaining = iter(items)
     with Parallel(n_jobs=workers, **where) as parallel:
         while batch := list(islice(remaining, _BATCH * workers)):

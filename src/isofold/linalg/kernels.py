@@ -19,6 +19,7 @@ from isofold._errors import InvalidInputError
 from isofold._progress import stage
 from isofold._typing import FloatArray
 from isofold.linalg.centering import centered_both_ways
+from isofold.linalg.rows import row_product
 
 __all__ = ["KERNELS", "KernelFunction", "KernelSpan", "span_of_kernel"]
 
@@ -98,7 +99,7 @@ class KernelFunction:
             return X
         if self.kind == "rbf":
             return np.exp(-self.gamma * cdist(X, Y, "sqeuclidean"))
-        product = X @ Y.T
+        product = row_product(X, Y.T)
         if self.kind == "linear":
             return product
         with np.errstate(over="ignore"):
@@ -110,6 +111,32 @@ class KernelFunction:
             )
             raise InvalidInputError(msg)
         return powers
+
+    def rows(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+        """Return the same as `matrix`, with bytes in a row that do not depend on the other rows.
+
+        A user's function is called with one row at a time: most are made of matrix products, whose
+        rounding depends on the rows that come together.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_first, n_features)
+            Points.
+        Y : ndarray of shape (n_second, n_features)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_first, n_second)
+            The values.
+        """
+        if not callable(self.kind):
+            return self.matrix(X, Y)
+        values = np.empty((len(X), len(Y)))
+        for i in range(len(X)):
+            # A copy of its own, so that all rows are stored alike.
+            values[i] = self.matrix(np.array(X[i : i + 1], order="C"), Y)[0]
+        return values
 
     def _from_callback(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         assert callable(self.kind)  # noqa: S101 - the caller looked
