@@ -7,9 +7,11 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import PlatformError
 
-KERNELS = Extension(
-    "*", ["src/isofold/**/*.pyx"], language="c++", extra_compile_args=["-O3", "-g0"]
-)
+# Products and sums are rounded one by one, as written. A compiler that may fuse them would do so in
+# one tile of a loop and not in another, and a row would depend on the rows beside it.
+FLAGS = ["-O3", "-g0", "-ffp-contract=off"]
+
+KERNELS = Extension("*", ["src/isofold/**/*.pyx"], language="c++", extra_compile_args=FLAGS)
 
 NO_COMPILER = """\
 the C++ compiler {compiler!r} was not found.

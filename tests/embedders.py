@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_random_state
 from isofold._base import BaseEmbedder
 from isofold._errors import InvalidInputError
 from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
+from isofold.linalg.rows import row_product
 
 
 class LinearEmbedder(BaseEmbedder):
@@ -31,18 +32,18 @@ class LinearEmbedder(BaseEmbedder):
         turn = ortho_group.rvs(self.n_components, random_state=rng) if self.n_components > 1 else 1
         self.mean_ = result.mean
         self.axes_ = np.dot(result.axes, turn)
-        embedding = (X - self.mean_) @ self.axes_
+        embedding = row_product(X - self.mean_, self.axes_)
         self.graph_ = kneighbors_graph(X, 1, mode="distance")
         self.distortion_ = np.linalg.norm(X - self.mean_ - embedding @ self.axes_.T, axis=1)
         return embedding
 
     def _transform(self, X):
-        return (X - self.mean_) @ self.axes_
+        return row_product(X - self.mean_, self.axes_)
 
 
 class InvertibleEmbedder(LinearEmbedder):
     def _inverse_transform(self, Y):
-        return Y @ self.axes_.T + self.mean_
+        return row_product(Y, self.axes_.T) + self.mean_
 
 
 class DistanceEmbedder(BaseEmbedder):

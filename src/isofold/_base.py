@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isofold._display import DisplayMixin
 from isofold._errors import EmbeddingError, InvalidInputError
+from isofold._parallel import one_blas_thread
 from isofold._progress import fitting
 from isofold._typing import FloatArray
 from isofold._validation import (
@@ -47,11 +48,14 @@ def unchanged_if_refused(estimator: BaseEstimator) -> Iterator[None]:
 
 @contextmanager
 def one_fit(estimator: BaseEstimator) -> Iterator[None]:
-    """Surround a fit: it shows its progress if `verbose`, and leaves no trace if it fails."""
+    """Surround a fit: it shows its progress if `verbose`, and leaves no trace if it fails.
+
+    BLAS has one thread inside, so that the result does not depend on how many there are.
+    """
     verbose = check_flag(getattr(estimator, "verbose", False), name="verbose")
     # Whatever containers the user has set, methods inside of methods return arrays.
     arrays = config_context(transform_output="default")
-    with fitting(verbose=verbose), unchanged_if_refused(estimator), arrays:
+    with fitting(verbose=verbose), unchanged_if_refused(estimator), arrays, one_blas_thread():
         yield
 
 
@@ -131,7 +135,9 @@ class BaseEmbedder(
         ``inverse_transform``.
 
     Results must not depend on anything but the input, the parameters and `random_state`: same
-    seed, same bytes, whatever `n_jobs`.
+    seed, same bytes, whatever `n_jobs` and the threads of BLAS. ``transform(X)[i]`` and
+    ``transform(X[i : i + 1])[0]`` are the same bytes, in whatever layout `X` is stored: products go
+    through `isofold.linalg.rows.row_product`, or through stacks of small matrices, one a row.
 
     If a subclass has a parameter `metric` and it is ``"precomputed"``, then `X` is a square
     matrix of distances in `fit`, and distances from new points to the training points in
@@ -216,7 +222,12 @@ class BaseEmbedder(
         """
         check_is_fitted(self, "embedding_")
         X = self._validate(X, reset=False)
-        return self._checked("_transform", self._transform(X), X, width=self._n_features_out)
+        if isinstance(X, np.ndarray):
+            # In one layout: the order of a sum follows that of the memory.
+            X = np.ascontiguousarray(X)
+        with one_blas_thread():
+            images = self._transform(X)
+        return self._checked("_transform", images, X, width=self._n_features_out)
 
     @available_if(_has_inverse)
     def inverse_transform(self, X: Any) -> FloatArray:
@@ -240,7 +251,9 @@ class BaseEmbedder(
                 f"Pass what `transform` returned."
             )
             raise InvalidInputError(msg)
-        points = self._inverse_transform(X)
+        X = np.ascontiguousarray(X)
+        with one_blas_thread():
+            points = self._inverse_transform(X)
         return self._checked("_inverse_transform", points, X, width=self.n_features_in_)
 
     def __sklearn_tags__(self) -> Tags:

@@ -1,13 +1,17 @@
-"""One ordered map for all parallel work, so that results never depend on `n_jobs`."""
+"""One ordered map for all parallel work, and one thread for BLAS: results depend on neither."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
 from itertools import islice
 from numbers import Integral
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+from threadpoolctl import ThreadpoolController
 
 from isofold._errors import EarlyInterrupt, InvalidInputError
 from isofold._progress import Stage, interrupted, within_fit
@@ -21,6 +25,80 @@ _BATCH = 4
 
 MOST_WORKERS = 64
 """Workers beyond which more than one a core only take memory: none would have work of its own."""
+
+
+class _BlasThreads:
+    """The threads of the BLAS libraries: those of NumPy and SciPy, each of which brings its own.
+
+    Mostly the number is the process's, and stays at one while anyone asks for it. Each for itself,
+    two fits that overlap would restore what the other had set: one would go on with many threads,
+    and the process would be left with one. Only where OpenMP runs the threads is the number that
+    of the calling thread.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._n_holders = 0
+        self._before: list[int] = []
+
+    @contextmanager
+    def held_to_one(self) -> Iterator[None]:
+        """Hold the libraries to one thread each."""
+        own = [library for library in _libraries() if _is_of_thread(library)]
+        shared = [library for library in _libraries() if not _is_of_thread(library)]
+        before = _set_threads(own, [1] * len(own))
+        with self._lock:
+            if self._n_holders == 0:
+                self._before = _set_threads(shared, [1] * len(shared))
+            self._n_holders += 1
+        try:
+            yield
+        finally:
+            _set_threads(own, before)
+            with self._lock:
+                self._n_holders -= 1
+                if self._n_holders == 0:
+                    _set_threads(shared, self._before)
+
+
+@cache
+def _libraries() -> tuple[Any, ...]:
+    """Return the controllers of the BLAS libraries; to find them takes as long as a small fit."""
+    import scipy.linalg  # noqa: F401 - its library is found only once it is loaded
+
+    return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
+
+
+def _is_of_thread(library: Any) -> bool:
+    return getattr(library, "threading_layer", None) == "openmp"
+
+
+def _set_threads(libraries: list[Any], numbers: list[int]) -> list[int]:
+    """Set the threads of some libraries, and return how many they had."""
+    before = [library.num_threads for library in libraries]
+    for library, number in zip(libraries, numbers, strict=True):
+        # threadpoolctl lets only the thread that first set a number set another one.
+        release = getattr(library, "clear_controlling_thread", lambda **_: None)
+        release(force=True)
+        library.set_num_threads(number)
+        release(force=True)
+    return before
+
+
+_blas_threads = _BlasThreads()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread: how it cuts up a product decides how the product is rounded."""
+    with _blas_threads.held_to_one():
+        yield
+
+
+def _with_one_thread(function: Callable[[Item], Result], item: Item) -> Result:
+    """Call a function in a worker, which may not know what the caller holds."""
+    with one_blas_thread():
+        return function(item)
 
 
 def n_workers(n_jobs: int | None) -> int:
@@ -67,7 +145,8 @@ def _results(
         yield from map(function, items)
         return
     where = {"prefer": "processes"} if processes else {"require": "sharedmem"}
-    run = function if processes else within_fit(function)
+    held = partial(_with_one_thread, function)
+    run = held if processes else within_fit(held)
     remaining = iter(items)
     with Parallel(n_jobs=workers, **where) as parallel:
         while batch := list(islice(remaining, _BATCH * workers)):

@@ -152,8 +152,8 @@ def _rough_flag(pieces: list[Piece]) -> Flag:
         0.0,
         share > 0.0,
         f"For {share:.0%} of the points no tangent of this dimension stands out from the noise, or "
-        f"there are too many to be stitched: they were laid out along shortest paths.",
-        "Compare the intrinsic dimension with n_components; see distortion_.",
+        f"there are too many patches: they were not stitched, but laid out along shortest paths.",
+        "Compare the intrinsic dimension with n_components. Pass n_patches to stitch all the same.",
     )
 
 

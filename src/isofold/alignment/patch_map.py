@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from isofold._base import BaseEmbedder
 from isofold._errors import InvalidInputError
 from isofold._memory import block_rows
 from isofold._parallel import ordered_map
@@ -15,6 +16,7 @@ from isofold._typing import FloatArray, IntArray
 from isofold.alignment.piece import Piece
 from isofold.alignment.unfold import Unfolding
 from isofold.linalg import principal_coordinates
+from isofold.linalg.rows import row_product
 from isofold.neighbors import NeighborSearch, build_search
 from isofold.patches import Atlas, Memberships
 from isofold.patches._evaluate import blend, distances_from_charts, evaluate
@@ -229,8 +231,8 @@ class PatchMap:
                     f"not hold cannot be placed. Use an embedder with transform."
                 )
                 raise InvalidInputError(msg)
-            u = np.asarray(estimator.transform(block[owner[entries]])) - mean
-            placed = u @ self.rotations[patch, : u.shape[1]] + self.translations[patch]
+            u = _transform_rows(estimator, block[owner[entries]]) - mean
+            placed = row_product(u, self.rotations[patch, : u.shape[1]]) + self.translations[patch]
             np.add.at(images, owner[entries], shares[entries, None] * placed)
         return images
 
@@ -267,6 +269,13 @@ class PatchMap:
             self.memberships.patches,
             self.memberships.weights,
         )
+
+
+def _transform_rows(estimator: Any, points: FloatArray) -> FloatArray:
+    """Return what an embedder makes of points, one at a time unless it promises that anyway."""
+    if isinstance(estimator, BaseEmbedder):
+        return np.asarray(estimator.transform(points))
+    return np.vstack([estimator.transform(points[i : i + 1]) for i in range(len(points))])
 
 
 def _blocks(n_rows: int, d: int) -> list[slice]:

@@ -5,7 +5,8 @@ stitched first. Its embedding starts the fine one (the multilevel start), and ho
 tells how much the choice of scale matters (the error estimate).
 
 Data that are no sheet of this dimension are laid out along shortest paths instead, and patches only
-make its lengths truer (`isofold.alignment.alternation`).
+make its lengths truer (`isofold.alignment.alternation`); unless the user chose the patches, which
+are stitched then, as the thesis does.
 """
 
 from __future__ import annotations
@@ -116,6 +117,13 @@ class Piece:
         return np.sqrt(misfit / np.maximum(total * extent, tiny))
 
     @property
+    def layout(self) -> str:
+        """How the piece came to its map: "stitched", "paths" or "projection" (a single patch)."""
+        if self.cover.n_patches == 1:
+            return "projection"
+        return "paths" if self.is_rough else "stitched"
+
+    @property
     def is_rough(self) -> bool:
         """Whether the piece was laid out along shortest paths rather than stitched."""
         return self.cover.n_patches > 1 and self.alignment.solution is None
@@ -138,6 +146,8 @@ class Recipe:
         Further terms for a piece with given nodes, if there are any.
     rough : callable (points, graph) -> (PatchCover, ChartFit) or None
         Cover with charts of a piece that is no sheet; None to take the fine one.
+    is_chosen : bool
+        Whether the user chose the cover: it is stitched, whatever the data are.
     n_jobs : int or None
         Threads, by scikit-learn's convention.
     """
@@ -149,6 +159,7 @@ class Recipe:
     solver: LowRankSDP
     terms: Callable[[IntArray], NodeTerms] | None = None
     rough: Callable[[FloatArray, NeighborGraph], tuple[PatchCover, ChartFit]] | None = None
+    is_chosen: bool = False
     n_jobs: int | None = None
 
 
@@ -183,7 +194,7 @@ def unfold_piece(
     fine = charted or recipe.charted(points, graph, nodes, 0) or _as_one(points, recipe)
     weak = weak_share(*fine)
     piece = None
-    if recipe.terms is not None:
+    if recipe.terms is not None or (recipe.is_chosen and fine[0].n_patches > 1):
         piece = _stitch_levels(points, graph, nodes, recipe, fine, weak)
     elif weak <= HOPELESS and is_large(*fine):
         recipe = replace(recipe, rough=None)

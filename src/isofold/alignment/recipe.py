@@ -103,6 +103,7 @@ def make_recipe(
         solver,
         terms,
         rough=maker.rough if is_free else None,
+        is_chosen=not is_free,
         n_jobs=n_jobs,
     )
 

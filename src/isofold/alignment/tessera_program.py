@@ -18,11 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
-from threadpoolctl import threadpool_limits
 
 from isofold._errors import InvalidInputError
 from isofold._memory import block_rows
-from isofold._parallel import ordered_map
+from isofold._parallel import one_blas_thread, ordered_map
 from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.alignment.seams import Links
@@ -131,7 +130,7 @@ def stretch_objective(
     n, gamma = len(points), tesserae.n_rows
     coupling, degrees, n_pairs = np.zeros((gamma, gamma)), np.zeros(n), 0
     # Many narrow products: threads of BLAS would wait for each other.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         for part in ordered_map(pulls.of_rows, pulls.row_blocks(), n_jobs=n_jobs):
             coupling[part.place] += part.coupling
             degrees[part.rows] += part.row_sums

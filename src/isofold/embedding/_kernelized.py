@@ -31,7 +31,7 @@ from isofold.linalg.kernels import KERNELS, KernelFunction, KernelSpan, span_of_
 from isofold.neighbors.duplicates import find_distinct, from_labels
 from isofold.neighbors.spanning import component_labels
 
-__all__ = ["KernelEmbedder", "preservation", "warn_of_kernel"]
+__all__ = ["KernelEmbedder", "fitted_map", "preservation", "warn_of_kernel"]
 
 NO_DISTANCE = 8.0
 """Squared distances up to so many roundings of the largest value of a kernel, in its dtype, are
@@ -50,6 +50,10 @@ STRANGERS = 0.25
 """Similarity to the most similar other sample, on the median, below which a kernel is next to the
 identity: samples have nothing in common, and a new one between them has little in common with any.
 On rolls half of the mean kept distance as width gives 0.3 to 0.5, a third of it 0.1."""
+
+REPRODUCED, N_REPRODUCED = 1e-6, 100
+"""How far the map may take training samples from their places, in units of its size (a few times
+the rounding of numbers over the least eigenvalue that counts, 2e-7), and samples looked at."""
 
 
 class KernelEmbedder(BaseEmbedder):
@@ -197,6 +201,9 @@ class KernelEmbedder(BaseEmbedder):
             function = self._kernel_function(points, kept, width)
             raw = places if columns is not None else function.matrix(points, points)
             raw = raw.astype(np.float64)
+            if columns is None:
+                function = function.reduced_if_constant(raw)
+                raw = function.matrix(points, points) if function.is_reduced else raw
             check_symmetric(raw, name="The kernel of X")
             raw = (raw + raw.T) / 2.0
             given = np.float64 if columns is None else places.dtype
@@ -217,6 +224,37 @@ class KernelEmbedder(BaseEmbedder):
                 )
             if is_narrowest:
                 return
+
+
+def fitted_map(
+    kernel_map: KernelMap, span: KernelSpan, values: FloatArray, rows: FloatArray
+) -> KernelMap:
+    """Return the map that takes training samples to their places; warn if it does not.
+
+    Parameters
+    ----------
+    kernel_map : KernelMap
+        The map, without coefficients.
+    span : KernelSpan
+        The span of its kernel.
+    values : ndarray of shape (n, n_components)
+        The places.
+    rows : ndarray of shape (n, n_features)
+        The samples, as `transform` is given them.
+    """
+    fitted = kernel_map.with_coefficients(span.coefficients(values))
+    some = np.linspace(0, len(rows) - 1, min(len(rows), N_REPRODUCED)).astype(np.intp)
+    size = float(np.abs(values).max(initial=0.0))
+    missed = float(np.abs(fitted.extend(rows[some]) - values[some]).max(initial=0.0))
+    if missed > REPRODUCED * size:
+        msg = (
+            f"transform takes training samples up to {missed / size:.1g} of the map's size away "
+            f"from embedding_: the values of the kernel are nearly all the same, and rounding "
+            f"hides how they differ. Use a narrower kernel (a larger gamma), or subtract the "
+            f"constant from a kernel of your own."
+        )
+        warn_user(msg, DoubtfulMapWarning)
+    return fitted
 
 
 def usual_length(lengths: FloatArray) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 from isofold._base import BaseEmbedder
 from isofold._typing import FloatArray
 from isofold.linalg import principal_coordinates
+from isofold.linalg.rows import row_product
 
 __all__ = ["Projection"]
 
@@ -30,5 +31,4 @@ class Projection(BaseEmbedder):
         return self._transform(X)
 
     def _transform(self, X: FloatArray) -> FloatArray:
-        # Not by a matrix product, whose last digits depend on how many rows there are.
-        return np.einsum("ij,jk->ik", X - self.mean_, self.axes_)
+        return row_product(X - self.mean_, self.axes_)

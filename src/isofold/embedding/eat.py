@@ -31,7 +31,7 @@ from isofold._progress import interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_dimension
 from isofold.embedding._affine import AffineProgram, warn_of_targets
-from isofold.embedding._kernelized import KernelEmbedder, preservation, warn_of_kernel
+from isofold.embedding._kernelized import KernelEmbedder, fitted_map, preservation, warn_of_kernel
 from isofold.embedding._pairs import Places, Sides, Told, read_pairs
 from isofold.embedding._unfolder import (
     Unfolded,
@@ -285,11 +285,10 @@ class EAT(KernelEmbedder):
         span, kernel_map, result, Y = _widest(kernels, program, max(slack, SMALL_SLACK))
         # Steps 7 and 8: principal axes of the solution, and Ω = K⁺Y for new samples.
         unfolded = describe(_held(Y, r), kept, r)
-        omega = span.coefficients(unfolded.coordinates)
-        self.map_ = kernel_map.with_coefficients(omega)
-        self.dual_coef_, self.gamma_ = omega, kernel_map.kernel.gamma
+        self.map_ = fitted_map(kernel_map, span, unfolded.coordinates, X[nodes])
+        self.dual_coef_, self.gamma_ = self.map_.coefficients, kernel_map.kernel.gamma
         is_linear = isinstance(self.kernel, str) and self.kernel == "linear"
-        self.coef_ = kernel_map.points.T @ omega if is_linear else None
+        self.coef_ = kernel_map.points.T @ self.dual_coef_ if is_linear else None
         self.kernel_rank_ratio_ = span.rank / places.n_nodes
         self.solution_, self.weight_ = result.solution, result.weight
         self.least_error_ = result.least_error

@@ -12,7 +12,8 @@ whose bound certifies a solution of p = r columns wherever it is met (always, on
 
 The thesis takes k-means clusters and their principal axes: ``IPA(cover="kmeans", n_patches=50,
 chart="pca")``. By default patches are graph balls that find their own size, and charts follow the
-curvature to second order, so that nothing needs to be tuned.
+curvature to second order, so that nothing needs to be tuned. Data that are no sheet of this
+dimension are then laid out along shortest paths; patches that the user chose are always stitched.
 
 References
 ----------
@@ -92,10 +93,12 @@ class IPA(BaseEmbedder):
         their tangent stands out from the noise. "kmeans", "ldlc" (flat clusters in one piece, see
         `LDLC`), a scikit-learn clusterer, or one label a sample: clusters, expanded until they
         overlap. A table (n_samples × n_patches) of zeros and
-        ones, or one list of samples a patch: patches as they are given.
+        ones, or one list of samples a patch: patches as they are given. Whatever is chosen here
+        other than "balls" is stitched, also where the data are no sheet.
     n_patches : int or "auto", default="auto"
         Number of patches, about. "auto" lets balls find their own size, and takes one cluster for
-        every 20 points, at most 50.
+        every 20 points, at most 50. With a number, patches are stitched in any case; balls that
+        find their own size are laid out along shortest paths where the data are no sheet.
     chart : {"quadratic", "pca"} or embedder, default="quadratic"
         How a patch is flattened: along its curvature, by projection on its principal axes, or by a
         clone of an embedder.
@@ -124,7 +127,10 @@ class IPA(BaseEmbedder):
     estimated_error_ : float
         Estimated error of the coordinates relative to their extent.
     solution_ : SDPSolution or None
-        The stitching of the largest piece with its certificate; None if it is a single patch.
+        The stitching of the largest piece with its certificate; None if it was not stitched.
+    layout_ : {"stitched", "paths", "projection"}
+        What was done with the largest piece: its patches were stitched, or laid out along shortest
+        paths (data that are no sheet), or it is the projection onto a single patch.
     distortion_ : ndarray of shape (n_samples,)
         Mean relative length error of the graph edges at every sample, or at the nearest sample
         that has edges.
@@ -367,7 +373,7 @@ class IPA(BaseEmbedder):
         self.piece_ = unfolding.labels[mapped.nearest]
         self.distortion_ = unfolding.distortion[mapped.nearest]
         self.patch_error_ = np.concatenate([piece.patch_error for piece in unfolding.pieces])
-        self.solution_ = largest.alignment.solution
+        self.solution_, self.layout_ = largest.alignment.solution, largest.layout
         self.spectrum_ = largest.spectrum if relaxation is None else relaxation.spectrum
         total = float(self.spectrum_.sum())
         beyond = float(self.spectrum_[self.n_components_ :].sum())

@@ -37,6 +37,7 @@ from isofold.alignment.tessera_program import (
 from isofold.clustering.tesserae import tessera_labels
 from isofold.embedding._kernelized import (
     KernelEmbedder,
+    fitted_map,
     preservation,
     usual_length,
     warn_of_kernel,
@@ -263,9 +264,7 @@ class TesseraMap(KernelEmbedder):
         unfolded = describe(Y, graph, r)
         leading = unfolded.coordinates
         if span is not None and kernel_map is not None:
-            self.map_: KernelMap | CorrectedMap = kernel_map.with_coefficients(
-                span.coefficients(leading)
-            )
+            self.map_: KernelMap | CorrectedMap = fitted_map(kernel_map, span, leading, points)
             self.stretch_ = stretch_on_map(points, tesserae.labels, graph, leading)
         else:
             self.map_ = self._regression(points, leading, rng)

@@ -15,6 +15,7 @@ from isofold.extension._shares import apply_weights
 from isofold.extension.barycentric import BarycentricMap
 from isofold.linalg import KernelCentering
 from isofold.linalg.kernels import KernelFunction
+from isofold.linalg.rows import row_product
 
 __all__ = ["CorrectedMap", "KernelMap", "fit_kernel_regression", "spread_landmarks"]
 
@@ -77,12 +78,13 @@ class KernelMap:
         out = np.empty((len(X), self.coefficients.shape[1]))
         step = block_rows(8 * 4 * len(self.centering.column_means), len(X))
         for start in range(0, len(X), step):
-            rows = np.asarray(X[start : start + step], dtype=np.float64)
-            rows = rows - self.origin if self.columns is None else rows[:, self.columns]
-            raw = self.kernel.matrix(rows, self.points)
-            # No product of matrices: its rounding would depend on the rows that come together.
-            centered = self.centering.apply(raw)
-            out[start : start + step] = np.einsum("ij,jk->ik", centered, self.coefficients)
+            # In one layout, and by no product of matrices: rounding would depend on either.
+            rows = np.ascontiguousarray(X[start : start + step], dtype=np.float64)
+            if self.columns is None:
+                raw = self.kernel.rows(rows - self.origin, self.points)
+            else:
+                raw = rows.take(self.columns, axis=1)
+            out[start : start + step] = row_product(self.centering.apply(raw), self.coefficients)
         return out + self.offset
 
 

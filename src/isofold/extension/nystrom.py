@@ -34,6 +34,7 @@ from isofold._validation import check_choice, check_n_neighbors, check_points, c
 from isofold.extension.places import Places, read_places
 from isofold.linalg import KernelCentering
 from isofold.linalg.kernels import KernelFunction
+from isofold.linalg.rows import row_product
 from isofold.neighbors import all_pairs_geodesics, build_graph, connected_components
 from isofold.neighbors.precomputed import nearest_in_rows
 
@@ -131,7 +132,7 @@ class FunctionRows:
 
     def rows(self, queries: FloatArray) -> FloatArray:
         """Return the kernel between queries and all places."""
-        return self.kernel.matrix(queries, self.points)
+        return self.kernel.rows(queries, self.points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,15 +181,15 @@ class NystromMap:
         ndarray of shape (n_new, q)
             Their images, in the precision of the embedding.
         """
-        queries = check_points(X_new, name="X_new", min_samples=1).astype(np.float64, copy=False)
+        queries = check_points(X_new, name="X_new", min_samples=1)
+        queries = np.ascontiguousarray(queries, dtype=np.float64)
         check_width(queries, self.n_features)
         images = np.empty((len(queries), self.coefficients.shape[1]), dtype=self.dtype)
         step = block_rows(4 * 8 * len(self.coefficients), len(queries))
         for start in range(0, len(queries), step):
             block = slice(start, start + step)
             rows = _centered(self.source.rows(queries[block]), self.centering)
-            # No product of matrices: its rounding would depend on the rows that come together.
-            images[block] = np.einsum("ij,jk->ik", rows, self.coefficients) + self.offset
+            images[block] = row_product(rows, self.coefficients) + self.offset
         return images
 
 

@@ -8,7 +8,7 @@ K⁺ = EΛ⁻¹Eᵀ turns such values into the coefficients of a map for all poi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +19,7 @@ from isofold._errors import InvalidInputError
 from isofold._progress import stage
 from isofold._typing import FloatArray
 from isofold.linalg.centering import centered_both_ways
+from isofold.linalg.rows import row_product
 
 __all__ = ["KERNELS", "KernelFunction", "KernelSpan", "span_of_kernel"]
 
@@ -39,6 +40,10 @@ NEGATIVE = 1e-3
 """Negative eigenvalues up to this part of the largest are zero: kernels that were rounded to few
 digits have such. A function that is no kernel has larger ones."""
 
+MOSTLY_CONSTANT = 0.5
+"""A kernel is all but constant if its values differ by no more than this part of the constant: then
+they have fewer digits to tell points apart than their differences from the constant have."""
+
 Callback: TypeAlias = Callable[[FloatArray, FloatArray], Any]
 
 
@@ -57,6 +62,9 @@ class KernelFunction:
         p.
     coef0 : float, default=1.0
         c.
+    is_reduced : bool, default=False
+        Whether the value for γ = 0, 1 or c^p, is subtracted. Centering takes it away in any case,
+        but not the digits that it cost.
 
     Examples
     --------
@@ -70,6 +78,26 @@ class KernelFunction:
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 1.0
+    is_reduced: bool = False
+
+    def reduced_if_constant(self, values: FloatArray) -> KernelFunction:
+        """Return the kernel less its constant, if some values of it are little else.
+
+        Parameters
+        ----------
+        values : ndarray
+            The kernel between all training points.
+
+        Returns
+        -------
+        KernelFunction
+            A kernel that is the same after centering.
+        """
+        if callable(self.kind) or self.kind not in ("rbf", "poly"):
+            return self
+        constant = 1.0 if self.kind == "rbf" else self.coef0**self.degree
+        differences = float(np.abs(values - constant).max(initial=0.0))
+        return replace(self, is_reduced=differences <= MOSTLY_CONSTANT * constant)
 
     def matrix(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         """Return the kernel between every row of X and every row of Y, in float64.
@@ -97,12 +125,13 @@ class KernelFunction:
         if self.kind == "precomputed":
             return X
         if self.kind == "rbf":
-            return np.exp(-self.gamma * cdist(X, Y, "sqeuclidean"))
-        product = X @ Y.T
+            exponents = -self.gamma * cdist(X, Y, "sqeuclidean")
+            return np.expm1(exponents) if self.is_reduced else np.exp(exponents)
+        product = row_product(X, Y.T)
         if self.kind == "linear":
             return product
-        with np.errstate(over="ignore"):
-            powers = (self.gamma * product + self.coef0) ** self.degree
+        with np.errstate(over="ignore", invalid="ignore"):
+            powers = self._powers(self.gamma * product)
         if not np.all(np.isfinite(powers)):
             msg = (
                 f"The polynomial kernel of degree {self.degree} with gamma={self.gamma:g} leaves "
@@ -110,6 +139,42 @@ class KernelFunction:
             )
             raise InvalidInputError(msg)
         return powers
+
+    def _powers(self, scaled: FloatArray) -> FloatArray:
+        """Return (s + c)^p, or (s + c)^p − c^p = s·Σ (s + c)^i c^(p−1−i), where nothing cancels."""
+        c, p = self.coef0, self.degree
+        if not self.is_reduced:
+            return np.asarray((scaled + c) ** p)
+        total = np.ones_like(scaled)
+        for power in range(1, p):
+            total = total * (scaled + c) + c**power
+        return np.asarray(scaled * total)
+
+    def rows(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+        """Return the same as `matrix`, with bytes in a row that do not depend on the other rows.
+
+        A user's function is called with one row at a time: most are made of matrix products, whose
+        rounding depends on the rows that come together.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_first, n_features)
+            Points.
+        Y : ndarray of shape (n_second, n_features)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_first, n_second)
+            The values.
+        """
+        if not callable(self.kind):
+            return self.matrix(X, Y)
+        values = np.empty((len(X), len(Y)))
+        for i in range(len(X)):
+            # A copy of its own, so that all rows are stored alike.
+            values[i] = self.matrix(np.array(X[i : i + 1], order="C"), Y)[0]
+        return values
 
     def _from_callback(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         assert callable(self.kind)  # noqa: S101 - the caller looked

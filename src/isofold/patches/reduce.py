@@ -14,6 +14,7 @@ import numpy as np
 
 from isofold._memory import block_rows
 from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold.linalg.rows import row_product
 from isofold.neighbors import kneighbors
 
 __all__ = ["Reduction", "find_reduction", "is_flat"]
@@ -55,16 +56,18 @@ class Reduction:
     left_out: float
 
     def apply(self, points: FloatArray) -> FloatArray:
-        """Return the projected points, in double precision."""
-        return np.ascontiguousarray((points - self.mean) @ self.axes)
+        """Return the projected points, each by itself, in double precision."""
+        return row_product(points - self.mean, self.axes)
 
     def undo(self, points: FloatArray) -> FloatArray:
-        """Return projected points in the original space."""
-        return np.asarray(self.mean + points @ self.axes.T)
+        """Return projected points in the original space, each by itself."""
+        return np.asarray(self.mean + row_product(points, self.axes.T))
 
     def squared_distance(self, points: FloatArray, projected: FloatArray) -> FloatArray:
         """Return the squared distances of points from the kept directions."""
-        squares = ((points - self.mean) ** 2).sum(axis=1) - (projected**2).sum(axis=1)
+        # In one layout: the order of a sum follows that of the memory.
+        squares = (np.ascontiguousarray(points - self.mean) ** 2).sum(axis=1)
+        squares -= (projected**2).sum(axis=1)
         return np.asarray(np.maximum(squares, 0.0))
 
 

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from isofold._errors import InvalidInputError
+from isofold._parallel import one_blas_thread
 from isofold._progress import Stage, interrupt, interrupted, interruptible, stage
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_finite
@@ -158,7 +158,7 @@ class LowRankSDP(BaseEstimator):
         source = family.iterates(program, options, _start(program, start, multipliers))
         # Many short vectors: the threads of BLAS would wait for each other, more than ten times
         # slower on a busy machine.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             with interruptible(), stage(family.task) as steps:
                 iterate, reason = self._run(source, begin, steps, problem.sign)
             certificate = iterate.certificate or family.certify(program, options, iterate)

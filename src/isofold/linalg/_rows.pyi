@@ -1,0 +1,3 @@
+from isofold._typing import FloatArray
+
+def multiply(rows: FloatArray, panels: FloatArray, out: FloatArray) -> None: ...
