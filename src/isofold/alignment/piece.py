@@ -278,7 +278,7 @@ def _lay_out(
 
 def flat_piece(points: FloatArray, nodes: IntArray, n_components: int) -> Piece:
     """Return points projected onto their r principal axes as a piece of one patch."""
-    cover = whole_cover(points)
+    cover = PatchCover.whole(points)
     return single_patch(nodes, cover, fit_charts(points, cover, n_components, quadratic=False))
 
 
@@ -329,26 +329,8 @@ def n_groups(memberships: Memberships, n_patches: int) -> int:
     return int(connected_components(links, directed=False)[0])
 
 
-def whole_cover(points: FloatArray) -> PatchCover:
-    """Return a single patch of all points."""
-    n_points = len(points)
-    # In double precision: squares of large numbers overflow in single.
-    points = points.astype(np.float64, copy=False)
-    distances = np.linalg.norm(points - points.mean(axis=0), axis=1)
-    seed = int(distances.argmin())
-    radius = float(np.linalg.norm(points - points[seed], axis=1).max()) or 1.0
-    return PatchCover(
-        n_points=n_points,
-        indptr=np.array([0, n_points]),
-        members=np.arange(n_points),
-        offsets=np.zeros(n_points),
-        seeds=np.array([seed]),
-        radii=np.array([radius]),
-    )
-
-
 def _as_one(points: FloatArray, recipe: Recipe) -> tuple[PatchCover, ChartFit]:
-    cover = whole_cover(points)
+    cover = PatchCover.whole(points)
     return cover, recipe.chart(points, cover)
 
 

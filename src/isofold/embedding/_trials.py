@@ -113,13 +113,11 @@ class Trial:
 
     def doubts(self, survey: Survey) -> frozenset[str]:
         """Return the names of all doubts that the evidence raised, whatever method was taken."""
-        if self.is_exact:
-            return frozenset()
         found = frozenset() if self.judgement is None else self.judgement.doubts
-        if self.is_sheet:
+        if self.is_exact or self.is_sheet:
             return found
-        pieces = {"pieces"} if len(survey.parts) > 1 else set()
-        return found | pieces | {flag.name for flag in survey.raised}
+        seen = {flag.name for flag in survey.raised}
+        return found | seen | ({"pieces"} if len(survey.parts) > 1 else set())
 
     def evidence(self, survey: Survey) -> dict[str, float]:
         """Return the figures that decided, by name; those that could be told."""
@@ -228,15 +226,8 @@ class Trials:
         if not choice.candidates:
             method = "local_mds" if sp.issparse(self.X) else "pca"
             embedder = self._fitted(method, r, everything)
-            return Trial(
-                method,
-                choice,
-                embedder,
-                everything,
-                embedder.embedding_,
-                None,
-                is_exact=method == "pca",
-            )
+            embedding, is_exact = embedder.embedding_, method == "pca"
+            return Trial(method, choice, embedder, everything, embedding, None, is_exact=is_exact)
         if interrupted():
             return self._closed(choice)
         stitched, others = choice.candidates[0], choice.candidates[1:]

@@ -55,6 +55,23 @@ class PatchCover:
     radii: FloatArray
     by_overlap: bool = False
 
+    @classmethod
+    def whole(cls, points: FloatArray) -> PatchCover:
+        """Return a single patch of all points."""
+        # In double precision: squares of large numbers overflow in single.
+        points = points.astype(np.float64, copy=False)
+        distances = np.linalg.norm(points - points.mean(axis=0), axis=1)
+        seed = int(distances.argmin())
+        radius = float(np.linalg.norm(points - points[seed], axis=1).max()) or 1.0
+        return cls(
+            n_points=len(points),
+            indptr=np.array([0, len(points)]),
+            members=np.arange(len(points)),
+            offsets=np.zeros(len(points)),
+            seeds=np.array([seed]),
+            radii=np.array([radius]),
+        )
+
     @property
     def n_patches(self) -> int:
         """Number of patches."""
