@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from numbers import Integral
@@ -19,6 +20,9 @@ Result = TypeVar("Result")
 # consumer; fewer would let workers wait for the last of a batch.
 _BATCH = 4
 
+MOST_WORKERS = 64
+"""Workers beyond the number of cores that are started at most, whatever `n_jobs` says."""
+
 
 def n_workers(n_jobs: int | None) -> int:
     """Return the number of workers that scikit-learn's convention for `n_jobs` means here."""
@@ -26,7 +30,7 @@ def n_workers(n_jobs: int | None) -> int:
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
         raise InvalidInputError(msg)
     try:
-        return int(effective_n_jobs(n_jobs))
+        return min(int(effective_n_jobs(n_jobs)), max(MOST_WORKERS, os.cpu_count() or 1))
     except (TypeError, ValueError) as error:
         raise InvalidInputError(msg) from error
 

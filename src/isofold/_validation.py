@@ -23,6 +23,9 @@ SYMMETRY_ULPS = 64.0
 FEWEST_TERMS = 64
 """Entries of a small matrix are sums as well, over features: at least so many terms count."""
 
+MOST_REPEATS = 100_000
+"""Repetitions that may be asked for; a few milliseconds each add up to minutes."""
+
 POINT_ADVICE = (
     "Distances to such a point are undefined. Drop the rows or fill the gaps, for example with "
     "sklearn.impute.SimpleImputer."
@@ -345,6 +348,18 @@ def check_count(value: Any, *, name: str, minimum: int = 1) -> int:
         msg = f"{name}={value!r} must be a whole number of at least {minimum}."
         raise InvalidInputError(msg)
     return int(value)
+
+
+def check_repeats(value: Any, *, name: str) -> int:
+    """Return how often work is repeated that no test of convergence ends."""
+    count = check_count(value, name=name)
+    if count > MOST_REPEATS:
+        msg = (
+            f"{name}={count} is how often the work is repeated: nothing ends it earlier, and the "
+            f"result no longer gets better. Pass at most {MOST_REPEATS}."
+        )
+        raise InvalidInputError(msg)
+    return count
 
 
 def check_positive(value: Any, *, name: str) -> float:

@@ -229,6 +229,7 @@ class EAT(KernelEmbedder):
         """
         with one_fit(self):
             X = self._validate(X, reset=True)
+            self._refuse_wide_map(X.shape[0])
             embedding = self._fit_pairs(X, Told(keep, stretch, free, targets))
             self.embedding_ = self._checked("_fit_pairs", embedding, X)
         return self

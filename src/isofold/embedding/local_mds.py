@@ -32,7 +32,7 @@ from isofold._base import BaseEmbedder
 from isofold._memory import block_rows
 from isofold._progress import interruptible, stage
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_choice, check_count, check_share
+from isofold._validation import check_choice, check_count, check_repeats, check_share
 from isofold.alignment.local_stress import LocalRules, draw_all, draw_others, reach_of
 from isofold.embedding._local_samples import Core, LocalSamples, Ways
 from isofold.embedding._unfolder import check_lengths, make_extension, read_seed, warn_of_bridges
@@ -181,7 +181,7 @@ class LocalMDS(BaseEmbedder):
         rules = LocalRules(
             balance=check_share(self.balance, name="balance"),
             radius=check_share(self.radius, name="radius"),
-            n_epochs=check_count(self.n_epochs, name="n_epochs"),
+            n_epochs=check_repeats(self.n_epochs, name="n_epochs"),
         )
         rng = read_seed(self.random_state)
         samples = LocalSamples(X, self.metric, k, self.n_jobs)
