@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 # consumer; fewer would let workers wait for the last of a batch.
 _BATCH = 4
 
-MOST_WORKERS = 64
+MOST_WORKERS = 16
 """Workers beyond the number of cores that are started at most, whatever `n_jobs` says."""
 
 
@@ -63,6 +63,9 @@ def _results(
     if workers == 1:
         yield from map(function, items)
         return
+    if processes:
+        # Each takes the memory of an interpreter, and more than there are cores gain nothing.
+        workers = min(workers, os.cpu_count() or 1)
     where = {"prefer": "processes"} if processes else {"require": "sharedmem"}
     run = function if processes else within_fit(function)
     remaining = iter(items)

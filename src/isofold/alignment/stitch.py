@@ -24,9 +24,10 @@ from isofold.sdp.family import Iterate
 
 __all__ = ["Alignment", "place", "stitch"]
 
-TRUST_REGION_STEPS, NEWTON_STEPS = 60_000, 20
+TRUST_REGION_STEPS, NEWTON_STEPS, AUGMENTED_STEPS = 60_000, 20, 400
 """Steps of the trust region times entries of all rotations, and of Newton's method: patches that
-fit need about five of these, and none of those."""
+fit need about five of these, and none of those. With further terms, steps of the augmented
+Lagrangian: terms that patches can meet need up to 150."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,11 @@ def _with_budget(solver: LowRankSDP, n_entries: int) -> LowRankSDP:
     """
     if solver.callback is not None:
         return solver
-    budget = {"trust region": max(2, TRUST_REGION_STEPS // n_entries), "Newton": NEWTON_STEPS}
+    budget = {
+        "trust region": max(2, TRUST_REGION_STEPS // n_entries),
+        "Newton": NEWTON_STEPS,
+        "augmented Lagrangian": AUGMENTED_STEPS,
+    }
     seen = dict.fromkeys(budget, 0)
 
     def is_spent(iterate: Iterate) -> bool:
