@@ -67,7 +67,7 @@ class Atlas:
     @property
     def is_flat(self) -> bool:
         """Whether all charts are flat."""
-        return self.coefficients.shape[1] == 0
+        return bool(self.coefficients.shape[1] == 0)
 
     def chosen(self, rows: IntArray | BoolArray) -> Atlas:
         """Return some of the charts."""

@@ -158,20 +158,8 @@ def fit_charts(
         The charts and what they leave.
     """
     r, d, c = n_components, points.shape[1], cover.n_patches
-    size, enough = int(cover.sizes.max()), n_coefficients(r) + SPARE_POINTS
-    # Flat charts have no coefficients: in many dimensions they would be most of an atlas.
-    q = n_coefficients(r) if quadratic and d > r and size >= enough else 0
-    require_memory(
-        8 * (c * d * (1 + r + q) + _n_numbers(size, d, r, is_bent=q > 0)),
-        what=f"The charts of {c} patches in {r} dimensions",
-        instead=FLATTER if q else "Pass fewer n_components, or data of fewer features.",
-    )
-    atlas = Atlas(
-        origins=np.empty((c, d)),
-        axes=np.empty((c, d, r)),
-        coefficients=np.zeros((c, q, d)),
-        shrinkage=np.zeros(c),
-    )
+    enough = n_coefficients(r) + SPARE_POINTS
+    atlas = _empty_atlas(cover, d, r, may_bend=quadratic and d > r and cover.sizes.max() >= enough)
     coordinates = np.empty((len(cover.members), r))
     is_off = np.zeros(len(cover.members), dtype=bool)
     is_far = np.zeros(len(cover.members), dtype=bool)
@@ -194,7 +182,7 @@ def fit_charts(
         figures[:, batch.patches] = model.figures
 
     def n_numbers(size: int) -> int:
-        return _n_numbers(size, d, r, is_bent=q > 0 and size >= enough)
+        return _n_numbers(size, d, r, is_bent=size >= enough and not atlas.is_flat)
 
     groups = list(similar_patches(cover, enough=enough, n_numbers=n_numbers))
     with stage("charts", total=len(groups)) as steps:
@@ -213,6 +201,25 @@ def fit_charts(
         curvature=figures[5],
         sizes=figures[6],
         dimensions=figures[7].astype(np.intp),
+    )
+
+
+def _empty_atlas(cover: PatchCover, d: int, r: int, *, may_bend: bool) -> Atlas:
+    """Return room for the charts of a cover, if there is memory to fit them.
+
+    Flat charts have no coefficients: in many dimensions they would be most of an atlas.
+    """
+    c, q = cover.n_patches, n_coefficients(r) if may_bend else 0
+    require_memory(
+        8 * (c * d * (1 + r + q) + _n_numbers(int(cover.sizes.max()), d, r, is_bent=may_bend)),
+        what=f"The charts of {c} patches in {r} dimensions",
+        instead=FLATTER if may_bend else "Pass fewer n_components, or data of fewer features.",
+    )
+    return Atlas(
+        origins=np.empty((c, d)),
+        axes=np.empty((c, d, r)),
+        coefficients=np.zeros((c, q, d)),
+        shrinkage=np.zeros(c),
     )
 
 

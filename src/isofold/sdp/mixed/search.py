@@ -93,9 +93,9 @@ SADDLE = 0.1
 """Part of the tolerance of the gap that a negative eigenvalue of the slack must be worth to be
 followed."""
 
-STALLED, ASK_EVERY = 8, 4
-"""Multiplier steps with a violation that does not fall, after which infeasibility is tested, and
-steps between two tests."""
+ASK_AFTER = range(8, 10**6, 4)
+"""Multiplier steps with a violation that does not fall, after which infeasibility is tested; a test
+takes longer than a step."""
 
 
 class Mixed:
@@ -231,18 +231,13 @@ class _Run:
                 yield last
                 if last.status is not None:
                     return
-            elif self._is_time_to_ask(stalled) and self._is_infeasible(before):
+            elif stalled in ASK_AFTER and self._is_infeasible(before):
                 yield self._last(Status.INFEASIBLE)
                 return
             self._tighten(violation, previous, easy=self._n_steps - begin <= EASY_STEPS)
             previous = violation
         infeasible = best > options.violation_tol and self._is_infeasible(np.zeros_like(self._w))
         yield self._last(Status.INFEASIBLE if infeasible else Status.ITERATION_LIMIT)
-
-    @staticmethod
-    def _is_time_to_ask(stalled: int) -> bool:
-        """Tell whether infeasibility is tested: a test takes longer than a step."""
-        return stalled >= STALLED and stalled % ASK_EVERY == 0
 
     def _tighten(self, violation: float, previous: float, *, easy: bool) -> None:
         """Raise the penalty if the violation did not fall enough, and lower the residual."""
