@@ -30,7 +30,7 @@ __all__ = ["arrange", "arranging_motions"]
 N_LANDMARKS = 400
 """Landmarks of all pieces together: classical scaling of so many takes milliseconds."""
 
-MOST_BRIDGES, FEWER_BRIDGES = 400, 100
+MOST_BRIDGES, FEWER_BRIDGES = 600, 100
 """Bridges up to which the ends of all are landmarks, and about how many are taken of more: paths
 between all landmarks take as long as the cube of their number."""
 
