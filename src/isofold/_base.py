@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isofold._display import DisplayMixin
 from isofold._errors import EmbeddingError, InvalidInputError
+from isofold._memory import require_memory
 from isofold._parallel import one_blas_thread
 from isofold._progress import fitting
 from isofold._typing import FloatArray
@@ -186,6 +188,7 @@ class BaseEmbedder(
         """
         with one_fit(self):
             X = self._validate(X, reset=True)
+            self._refuse_wide_map(X.shape[0])
             self.embedding_ = self._checked("_fit_embedding", self._fit_embedding(X), X)
         return self
 
@@ -290,6 +293,18 @@ class BaseEmbedder(
         except ValueError as error:
             raise InvalidInputError(str(error)) from error
         return distances
+
+    def _refuse_wide_map(self, n_samples: int) -> None:
+        """Refuse a map that would not fit into memory, before any work is done for it."""
+        r = getattr(self, "n_components", None)
+        if isinstance(r, Integral):
+            # The map, a part of it that is padded, and a copy in principal axes.
+            require_memory(
+                3 * 8 * n_samples * int(r),
+                what=f"A map of {n_samples} samples with n_components={r}",
+                instead=f"{n_samples} samples span at most {n_samples - 1} dimensions; pass no "
+                f"larger n_components than that.",
+            )
 
     def _read_distances(self, X: Any, *, square: bool) -> FloatArray:
         distances = read_points(X, name="X")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -144,6 +145,9 @@ def _results(
     if workers == 1:
         yield from map(function, items)
         return
+    if processes:
+        # Each takes the memory of an interpreter, and more than there are cores gain nothing.
+        workers = min(workers, os.cpu_count() or 1)
     where = {"prefer": "processes"} if processes else {"require": "sharedmem"}
     held = partial(_with_one_thread, function)
     run = held if processes else within_fit(held)

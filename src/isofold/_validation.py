@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
 from isofold._errors import InputTypeError, InvalidInputError
-from isofold._memory import block_rows, require_memory
+from isofold._memory import block_rows
 from isofold._refusals import POINT_ADVICE, refuse_foreign, refuse_masked, refuse_sparse
 from isofold._typing import FloatArray
 
@@ -23,6 +23,9 @@ SYMMETRY_ULPS = 64.0
 
 FEWEST_TERMS = 64
 """Entries of a small matrix are sums as well, over features: at least so many terms count."""
+
+MOST_REPEATS = 100_000
+"""Repetitions that may be asked for; a few milliseconds each add up to minutes."""
 
 
 def check_points(X: Any, *, name: str = "X", min_samples: int = 2) -> FloatArray:
@@ -339,26 +342,24 @@ def check_n_neighbors(
     return k
 
 
-def check_count(value: Any, *, name: str, minimum: int = 1, maximum: int | None = None) -> int:
-    """Return a whole number not below `minimum`, nor above `maximum` if there is one."""
+def check_count(value: Any, *, name: str, minimum: int = 1) -> int:
+    """Return a whole number not below `minimum`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
         msg = f"{name}={value!r} must be a whole number of at least {minimum}."
-        raise InvalidInputError(msg)
-    if maximum is not None and int(value) > maximum:
-        msg = f"{name}={value!r} would never end. Pass a whole number of at most {maximum:,}."
         raise InvalidInputError(msg)
     return int(value)
 
 
-def check_dimension(n_components: Any, n_samples: int) -> int:
-    """Return the dimension of a map, if one of so many samples fits into memory."""
-    r = check_count(n_components, name="n_components")
-    require_memory(
-        8 * n_samples * r,
-        what=f"A map of n_components={r} dimensions",
-        instead=f"{n_samples} samples have {n_samples - 1} at most: pass a smaller n_components.",
-    )
-    return r
+def check_repeats(value: Any, *, name: str) -> int:
+    """Return how often work is repeated that no test of convergence ends."""
+    count = check_count(value, name=name)
+    if count > MOST_REPEATS:
+        msg = (
+            f"{name}={count} is how often the work is repeated: nothing ends it earlier, and the "
+            f"result no longer gets better. Pass at most {MOST_REPEATS}."
+        )
+        raise InvalidInputError(msg)
+    return count
 
 
 def check_positive(value: Any, *, name: str) -> float:

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import ortho_group
 
 from ipa_cases import grid, rectangle, unfolded
+from isofold.alignment import components
 from isofold.alignment.clearance import NEAR_ENOUGH
 from isofold.alignment.components import arrange
 from isofold.alignment.stitch import place
@@ -119,3 +121,38 @@ def test_more_pieces_than_landmarks_for_each():
     for j, piece in enumerate(pieces):
         for other in pieces[:j]:
             assert cdist(piece.embedding, other.embedding).min() >= (1 - NEAR_ENOUGH) * gap
+
+
+def test_of_very_many_bridges_some_are_landmarks(monkeypatch):
+    """Points of two grids that face each other are all ends of bridges of one length."""
+    flat = np.column_stack([grid.ravel() for grid in np.mgrid[:35.0, :20.0]])
+    n, gap = len(flat), 30.0
+    shapes, nodes = [flat, flat.copy()], [np.arange(n), n + np.arange(n)]
+    bridges = np.column_stack(nodes)
+    lengths = np.full(n, gap)
+    sizes = []
+
+    def counted(graph, **options):
+        sizes.append(graph.shape[0])
+        return scipy_dijkstra(graph, **options)
+
+    monkeypatch.setattr(components, "dijkstra", counted)
+    motions = components.arranging_motions(nodes, shapes, bridges, lengths, 2 * n)
+    assert n > components.MOST_BRIDGES
+    assert sizes[0] <= components.N_LANDMARKS + 2 * (components.FEWER_BRIDGES + 1)
+    one, other = (motion.apply(shape) for motion, shape in zip(motions, shapes, strict=True))
+    # Not on top of each other, and shapes are as they were.
+    assert np.linalg.norm(one.mean(axis=0) - other.mean(axis=0)) >= gap
+    np.testing.assert_allclose(np.linalg.norm(one[0] - one[-1]), np.linalg.norm(flat[0] - flat[-1]))
+
+
+def test_some_bridges_join_all_that_all_bridges_join():
+    rng = np.random.RandomState(0)
+    owners = np.sort(rng.randint(6, size=(1000, 2)), axis=1)
+    lengths = rng.rand(1000)
+    kept = components._some_bridges(owners, lengths)
+    assert len(kept) < 200
+    np.testing.assert_array_equal(np.unique(owners, axis=0), np.unique(owners[kept], axis=0))
+    assert lengths.argmin() in kept
+    few = components._some_bridges(owners[:600], lengths[:600])
+    np.testing.assert_array_equal(few, np.arange(600))

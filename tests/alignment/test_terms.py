@@ -224,3 +224,12 @@ def test_bounds_that_contradict_each_other_are_refused():
     cover, u = bars()
     with pytest.raises(InvalidInputError, match=r"1\.5"):
         stitched(cover, u, StitchTerms(pairs=[[0, 2]], lower=[1.5], upper=[1.0]))
+
+
+def test_steps_with_terms_are_limited(monkeypatch):
+    """Creeping along a valley ends with a gap that is told, not after thousands of steps."""
+    monkeypatch.setattr("isofold.alignment.stitch.AUGMENTED_STEPS", 3)
+    cover, u = bars((1.0, 1.2))
+    alignment, _ = stitched(cover, u, StitchTerms(pairs=[[0, 2]], lower=1.2, upper=1.2))
+    assert alignment.solution.n_iter <= 4
+    assert alignment.solution.status is Status.ITERATION_LIMIT

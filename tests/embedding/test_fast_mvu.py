@@ -278,3 +278,16 @@ def test_new_points_land_where_they_belong(refined):
     errors = np.linalg.norm(motion.apply(refined.transform(X_new)) - new, axis=1)
     # Seen on five other samples: 0.73 to 0.83; new points are away from the border.
     assert errors.mean() < 1.2 * old_errors.mean()
+
+
+# Soft lengths of so small a weight shrink; the program is what is looked at.
+@pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning")
+def test_as_many_functions_as_points_are_not_compressed(monkeypatch):
+    """All products of two functions would be more forms than there are edges."""
+    X = grid(6, 5)
+    compressed = FastMVU(n_functions=5, lengths=1.0, random_state=0).fit(X)
+    monkeypatch.setattr("isofold.embedding.fast_mvu.compress", pytest.fail)
+    whole = FastMVU(n_functions=10**9, lengths=1.0, random_state=0).fit(X)
+    assert whole.solution_.status is Status.CERTIFIED
+    # More functions can only do better.
+    assert whole.solution_.primal > compressed.solution_.primal

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
+import isofold.sdp.lowrank
 from isofold._errors import InvalidInputError
 from isofold.datasets import swiss_roll
 from isofold.neighbors import build_graph
@@ -164,3 +165,30 @@ def test_options_that_make_no_sense(option, value):
 def test_starts_that_do_not_fit(what, value, match):
     with pytest.raises(InvalidInputError, match=match):
         LowRankSDP().solve(PROBLEMS["equalities"], **{what: value})
+
+
+def tree_of_many_lengths(penalty):
+    """Return ten points on a tree whose squared lengths span eight decades."""
+    rng = np.random.default_rng(2)
+    pairs = np.array([(i, rng.integers(0, i)) for i in range(1, 10)])
+    return GramSDP.unfolding(10, pairs, 10.0 ** rng.uniform(0, 8, len(pairs)), penalty=penalty)
+
+
+@pytest.mark.parametrize("penalty", [1.0, 1e4])
+def test_soft_lengths_of_many_sizes_are_certified_in_few_steps(penalty):
+    """Gradients alone creep: 13,050 iterations used to end without a certificate."""
+    problem = tree_of_many_lengths(penalty)
+    solution = LowRankSDP(random_state=0).solve(problem)
+    assert solution.status is Status.CERTIFIED
+    assert solution.n_iter < 2000
+    bound_is_on_its_side(problem, solution)
+
+
+def test_a_small_program_that_does_not_converge_ends(monkeypatch):
+    monkeypatch.setattr(isofold.sdp.lowrank, "FIRST_PATIENCE", 50)
+    monkeypatch.setattr(isofold.sdp.lowrank.LowRankSDP, "_solve_dense", lambda *_: None)
+    solution = LowRankSDP(random_state=0).solve(tree_of_many_lengths(1.0))
+    assert solution.status is Status.ITERATION_LIMIT
+    assert solution.n_iter == 50 * isofold.sdp.lowrank.MOST_PATIENCE
+    assert solution.gap > 1e-4
+    assert "slow progress" in solution.message

@@ -30,6 +30,10 @@ __all__ = ["arrange", "arranging_motions"]
 N_LANDMARKS = 400
 """Landmarks of all pieces together: classical scaling of so many takes milliseconds."""
 
+MOST_BRIDGES, FEWER_BRIDGES = 600, 100
+"""Bridges up to which the ends of all are landmarks, and about how many are taken of more: paths
+between all landmarks take as long as the cube of their number."""
+
 MANY_PIECES = 50
 """Pieces beyond which each is laid out by a single landmark, without turning it."""
 
@@ -94,14 +98,15 @@ def arranging_motions(
     owner, place = np.empty(n_nodes, dtype=np.intp), np.empty(n_nodes, dtype=np.intp)
     for number, own in enumerate(nodes):
         owner[own], place[own] = number, np.arange(len(own))
-    ends = np.unique(bridges)
+    kept = _some_bridges(owner[bridges], lengths)
+    ends = np.unique(bridges[kept])
     marks = [
         _landmarks(len(shape), place[ends[owner[ends] == number]], N_LANDMARKS // len(shapes))
         for number, shape in enumerate(shapes)
     ]
     begin = np.concatenate([[0], np.cumsum([len(m) for m in marks])])
     at = np.array([begin[owner[e]] + np.searchsorted(marks[owner[e]], place[e]) for e in ends])
-    graph = _landmark_graph(shapes, marks, at[np.searchsorted(ends, bridges)], lengths)
+    graph = _landmark_graph(shapes, marks, at[np.searchsorted(ends, bridges[kept])], lengths[kept])
     # Of many shapes each is but a point: the first landmark stands for it.
     is_laid = [mark if len(shapes) <= MANY_PIECES else mark[:1] for mark in marks]
     sources = np.concatenate(
@@ -120,6 +125,24 @@ def arranging_motions(
     for end in bridges.T:
         np.minimum.at(gaps, owner[end], lengths)
     return _kept_apart(shapes, motions, gaps)
+
+
+def _some_bridges(owners: IntArray, lengths: FloatArray) -> IntArray:
+    """Return the bridges whose ends are landmarks: all, or some between every two shapes.
+
+    Where points lie on a grid all bridges of a gap are equally long, and all points could be ends.
+    """
+    if len(lengths) <= MOST_BRIDGES:
+        return np.arange(len(lengths))
+    _, pair = np.unique(np.sort(owners, axis=1), axis=0, return_inverse=True)
+    pair = pair.ravel()
+    share = max(1, FEWER_BRIDGES // int(pair.max() + 1))
+    kept = []
+    for number in range(int(pair.max()) + 1):
+        own = np.flatnonzero(pair == number)
+        spread = np.linspace(0, len(own) - 1, min(len(own), share)).astype(np.intp)
+        kept.append(np.union1d(own[spread], own[[lengths[own].argmin()]]))
+    return np.sort(np.concatenate(kept))
 
 
 def _landmark_graph(

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from isofold._memory import require_memory
+from isofold._memory import block_rows, require_memory
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.patches import Memberships, PatchCover
 
@@ -136,11 +136,9 @@ def measure_overlaps(
     c, r = cover.n_patches, coordinates.shape[1]
     first, second = _pairs_within(memberships)
     rows = np.column_stack([coordinates, np.ones(len(coordinates))])[memberships.entries]
-    require_memory(
-        8 * len(first) * (3 * (r + 1) ** 2 + 8),
-        what=f"The overlaps of {c} patches share {len(first)} pairs of points; their moments",
-        instead="Use smaller patches, so that a point is in fewer of them.",
-    )
+    what = f"The overlaps of {c} patches share {len(first)} pairs of points; their moments"
+    instead = "Use smaller patches, so that a point is in fewer of them, or fewer n_components."
+    require_memory(8 * len(first) * (4 * (r + 1) + 8), what=what, instead=instead)
     keys = memberships.patches[first] * c + memberships.patches[second]
     found, overlap = np.unique(keys, return_inverse=True)
     counts = np.bincount(overlap, minlength=len(found))
@@ -159,8 +157,9 @@ def measure_overlaps(
     gather = sp.csr_array(
         (weights, (overlap, np.arange(len(overlap)))), shape=(len(found), len(overlap))
     )
-    products = rows[first][:, :, None] * rows[second][:, None, :]
-    cross = (gather @ products.reshape(len(first), (r + 1) ** 2)).reshape(-1, r + 1, r + 1)
+    # Once here, and in the joint matrix both ways, with rows and columns.
+    require_memory(8 * 8 * (2 * len(found) + c) * (r + 1) ** 2, what=what, instead=instead)
+    cross = _moments(gather, rows[first], rows[second])
     n = len(memberships.entries)
     load = np.zeros(n)
     for end in (first, second):
@@ -244,9 +243,27 @@ def _worth_keeping(keys: IntArray, counts: IntArray, c: int, r: int) -> BoolArra
 
 def _own_moments(patches: IntArray, rows: FloatArray, load: FloatArray, c: int) -> FloatArray:
     gather = sp.csr_array((load, (patches, np.arange(len(patches)))), shape=(c, len(patches)))
-    products = rows[:, :, None] * rows[:, None, :]
-    side = rows.shape[1]
-    return np.asarray(gather @ products.reshape(len(rows), -1)).reshape(c, side, side)
+    return _moments(gather, rows, rows)
+
+
+def _moments(gather: sp.csr_array, left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return weighted sums of the products of rows, Σ w pᵢpⱼᵀ, one for each row of `gather`."""
+    n, side = gather.shape[0], left.shape[1]
+    moments = np.empty((n, side, side))
+    ends = gather.indptr
+    # Each product is as large as a sum of them: as many at a time as fit in a block.
+    step = block_rows(2 * 8 * side * side, max(1, int(ends[-1])))
+    start = 0
+    while start < n:
+        stop = max(start + 1, int(np.searchsorted(ends, ends[start] + step, side="right")) - 1)
+        part = slice(ends[start], ends[stop])
+        columns = gather.indices[part]
+        products = left[columns][:, :, None] * right[columns][:, None, :]
+        within = (gather.data[part], np.arange(len(columns)), ends[start : stop + 1] - ends[start])
+        sums = sp.csr_array(within, shape=(stop - start, len(columns)))
+        moments[start:stop] = (sums @ products.reshape(len(columns), -1)).reshape(-1, side, side)
+        start = stop
+    return moments
 
 
 def _variance(gather: sp.csr_array, rows: FloatArray, sums: FloatArray) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from isofold.linalg.rows import row_product
 from isofold.neighbors import NeighborSearch, build_search
 from isofold.patches import Atlas, Memberships
 from isofold.patches._evaluate import blend, distances_from_charts, evaluate
-from isofold.patches.atlas import bend
+from isofold.patches.atlas import bend, joined
 from isofold.patches.reduce import Reduction
 
 __all__ = ["MappedPoints", "PatchMap", "assemble"]
@@ -100,6 +101,11 @@ class PatchMap:
     reduction: Reduction | None = None
     estimators: tuple[Any, ...] = ()
 
+    @cached_property
+    def _cubics(self) -> tuple[IntArray, FloatArray]:
+        """What the bending of the charts adds to the images."""
+        return self.atlas.cubics(self.rotations)
+
     def embed(
         self,
         points: FloatArray,
@@ -126,7 +132,7 @@ class PatchMap:
         atlas = self.atlas
         charts = (atlas.origins, np.ascontiguousarray(atlas.axes), self.radii)
         motions = (np.ascontiguousarray(self.rotations), np.ascontiguousarray(self.translations))
-        cubics = atlas.cubics(self.rotations)
+        cubics = self._cubics
         n, p = len(points), self.translations.shape[1]
         result = MappedPoints(
             images=np.empty((n, p), dtype=points.dtype),
@@ -183,7 +189,7 @@ class PatchMap:
             return self._by_estimators(block, *alone)
         charts = (self.atlas.origins, np.ascontiguousarray(self.atlas.axes), self.radii)
         motions = (np.ascontiguousarray(self.rotations), np.ascontiguousarray(self.translations))
-        return evaluate(block, *alone, *charts, self.atlas.cubics(self.rotations), motions)
+        return evaluate(block, *alone, *charts, self._cubics, motions)
 
     def restore(self, images: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
         """Map points of the embedding back onto the surface that the charts describe.
@@ -209,10 +215,7 @@ class PatchMap:
             return rows, self._restore_block(np.asarray(images[rows], dtype=np.float64))
 
         points = np.empty((len(images), d))
-        # Some eight charts of every point are gathered, each with its bending and coefficients.
-        r, q = self.atlas.n_components, self.atlas.coefficients.shape[1]
-        width = 8 * (2 * r**4 + (2 * q + r) * d)
-        for rows, block in ordered_map(work, _blocks(len(images), width), n_jobs=n_jobs):
+        for rows, block in ordered_map(work, _blocks(len(images), d), n_jobs=n_jobs):
             points[rows] = block
         return points if self.reduction is None else self.reduction.undo(points)
 
@@ -239,22 +242,26 @@ class PatchMap:
     def _restore_block(self, images: FloatArray) -> FloatArray:
         _, (ends, chosen, shares) = self._blend(self.image_search, np.ascontiguousarray(images))
         y = np.repeat(images, np.diff(ends), axis=0) - self.translations[chosen]
+        surface = np.empty((len(chosen), self.atlas.origins.shape[1]))
+        # The chart of every entry is gathered, with its bending and coefficients.
+        r, (q, d) = self.atlas.n_components, self.atlas.coefficients.shape[1:]
+        width = 8 * ((2 * q + r) * d + r * y.shape[1] + (0 if self.atlas.is_flat else 2 * r**4))
+        step = block_rows(width, len(chosen))
+        for start in range(0, len(chosen), step):
+            part = slice(start, start + step)
+            surface[part] = self._surface(chosen[part], y[part])
+        return np.asarray(np.add.reduceat(shares[:, None] * surface, ends[:-1], axis=0))
+
+    def _surface(self, chosen: IntArray, y: FloatArray) -> FloatArray:
+        """Return the points of charts whose images are y, relative to the charts' translations."""
         u = (self.rotations[chosen] @ y[:, :, None])[:, :, 0]
-        atlas = Atlas(
-            self.atlas.origins[chosen],
-            self.atlas.axes[chosen],
-            self.atlas.coefficients[chosen],
-            self.atlas.shrinkage[chosen],
-        )
-        radii = self.radii[chosen][:, None]
+        atlas, radii = self.atlas.chosen(chosen), self.radii[chosen][:, None]
         t = u
         for _ in range(INVERSION_STEPS):
             length = np.linalg.norm(t, axis=1, keepdims=True)
             inner = t * np.minimum(1.0, radii / np.maximum(length, radii))
             t = u - (bend(atlas, inner[:, None, :])[:, 0] - inner)
-        surface = atlas.surface(t, radii)
-        starts = ends[:-1]
-        return np.asarray(np.add.reduceat(shares[:, None] * surface, starts, axis=0))
+        return atlas.surface(t, radii)
 
     def _blend(
         self, search: NeighborSearch, block: FloatArray
@@ -316,17 +323,11 @@ def assemble(
     radii = np.concatenate([piece.cover.radii for piece in pieces])
     residual = np.concatenate([piece.charts.residual for piece in pieces])
     motions = [piece.alignment for piece in pieces]
-    atlases = [piece.charts.atlas for piece in pieces]
     return PatchMap(
         search=build_search(points, n_jobs=1),
         image_search=build_search((embedding - mean) @ axes, n_jobs=1),
         memberships=_joined_memberships(pieces, unfolding.graph.n_nodes),
-        atlas=Atlas(
-            origins=np.concatenate([atlas.origins for atlas in atlases]),
-            axes=np.concatenate([atlas.axes for atlas in atlases]),
-            coefficients=np.concatenate([atlas.coefficients for atlas in atlases]),
-            shrinkage=np.concatenate([atlas.shrinkage for atlas in atlases]),
-        ),
+        atlas=joined([piece.charts.atlas for piece in pieces]),
         radii=REACH * radii,
         limits=OUTLIER_FACTOR * residual + OUTLIER_SHARE * radii**2,
         rotations=np.concatenate([motion.rotations for motion in motions]) @ axes,

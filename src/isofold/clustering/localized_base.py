@@ -12,13 +12,12 @@ from isofold._base import read_samples
 from isofold._errors import DisconnectedGraphWarning, warn_user
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_units
+from isofold._validation import check_count, check_repeats, check_units
 from isofold.clustering.base import BaseClusterer
 from isofold.clustering.choice import Choice, reachable
 from isofold.clustering.partition import LocalizedProblem, Partition, medoids_near_centers
 from isofold.clustering.pieces import count_pieces
 from isofold.clustering.restarts import (
-    MOST_STARTS,
     best_partition,
     draw_restarts,
     remembering,
@@ -147,7 +146,7 @@ class LocalizedClusterer(BaseClusterer):
     def _fit_clusters(self, X: FloatArray, rng: np.random.RandomState) -> IntArray:
         rho = self._share()
         r = self._check_n_components(X.shape[1])
-        n_init = check_count(self.n_init, name="n_init", maximum=MOST_STARTS)
+        n_init = check_repeats(self.n_init, name="n_init")
         max_iter = check_count(self.max_iter, name="max_iter")
         mean = X.mean(axis=0, dtype=np.float64)
         points = X - mean

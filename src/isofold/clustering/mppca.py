@@ -23,10 +23,9 @@ from isofold._errors import warn_user
 from isofold._parallel import ordered_map
 from isofold._progress import interrupted, interruptible, stage, until_interrupted
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_positive
+from isofold._validation import check_count, check_positive, check_repeats
 from isofold.clustering.base import BaseClusterer
 from isofold.clustering.ppca_em import MixtureRun, climb, normalized
-from isofold.clustering.restarts import MOST_STARTS
 from isofold.clustering.seeding import read_seeds, straight_seeding
 from isofold.clustering.subspaces import AffineSubspaces, fit_subspaces
 from isofold.neighbors.duplicates import find_distinct
@@ -198,9 +197,7 @@ class MPPCA(BaseClusterer):
         nodes = find_distinct(X)
         c = self._check_n_clusters(nodes.n_nodes)
         given = read_seeds(self.init, c, nodes.node_of_sample)
-        n_init = 1
-        if given is None:
-            n_init = check_count(self.n_init, name="n_init", maximum=MOST_STARTS)
+        n_init = check_repeats(self.n_init, name="n_init") if given is None else 1
         max_iter = check_count(self.max_iter, name="max_iter")
         tol = check_positive(self.tol, name="tol")
 

@@ -31,9 +31,6 @@ __all__ = ["Restart", "best_partition", "draw_restarts", "remembering", "smalles
 RHOS: FloatArray = 10.0 ** np.arange(-4.0, 0.25, 0.5)
 """Where the search for it looks: the thesis finds 0.01 best most often, which is in the middle."""
 
-MOST_STARTS = 1_000_000
-"""Restarts beyond which no clustering would be finished."""
-
 MOST_REMEMBERED = 4096
 """Points up to which rows of geodesic distances are remembered."""
 

@@ -25,7 +25,7 @@ from isofold._errors import (
     warn_user,
 )
 from isofold._typing import FloatArray
-from isofold._validation import check_dimension, check_units
+from isofold._validation import check_count, check_units
 from isofold.extension import DistanceMap, Extension, GooseMap, fit_from_distances, fit_goose
 from isofold.neighbors import (
     LengthErrors,
@@ -139,7 +139,7 @@ class BaseUnfolder(BaseEmbedder):
         """Return the unfolded nodes of the graph, and fitted attributes of the method."""
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
-        r = check_dimension(self.n_components, X.shape[0])
+        r = check_count(self.n_components, name="n_components")
         rng = read_seed(self.random_state)
         graph = resolved(self._make_graph(X))
         refuse_pieces(graph, type(self).__name__)

@@ -29,7 +29,7 @@ from isofold._errors import DoubtfulMapWarning, InvalidInputError, warn_user
 from isofold._parallel import ordered_map
 from isofold._progress import stage
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_choice, check_count, check_dimension
+from isofold._validation import check_choice, check_count
 from isofold.alignment.affine_placement import place_by_variance
 from isofold.alignment.placement import Links, Placement, place_rigidly
 from isofold.alignment.representatives import STRATEGIES as REPRESENTATIVES
@@ -174,7 +174,7 @@ class DisjointMVU(BaseEmbedder):
         self.verbose = verbose
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
-        r = check_dimension(self.n_components, X.shape[0])
+        r = check_count(self.n_components, name="n_components")
         check_choice(self.placement, ("rigid", "affine"), name="placement")
         check_choice(self.representatives, tuple(REPRESENTATIVES), name="representatives")
         strategy, n_links = _read_links(self.links)

@@ -29,7 +29,7 @@ from isofold._errors import EarlyInterrupt, InvalidInputError
 from isofold._parallel import n_workers
 from isofold._progress import interrupted
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_dimension
+from isofold._validation import check_count
 from isofold.embedding._affine import AffineProgram, warn_of_targets
 from isofold.embedding._kernelized import KernelEmbedder, fitted_map, preservation, warn_of_kernel
 from isofold.embedding._pairs import Places, Sides, Told, read_pairs
@@ -229,6 +229,7 @@ class EAT(KernelEmbedder):
         """
         with one_fit(self):
             X = self._validate(X, reset=True)
+            self._refuse_wide_map(X.shape[0])
             embedding = self._fit_pairs(X, Told(keep, stretch, free, targets))
             self.embedding_ = self._checked("_fit_pairs", embedding, X)
         return self
@@ -256,7 +257,7 @@ class EAT(KernelEmbedder):
         return self._fit_pairs(X, Told())
 
     def _fit_pairs(self, X: FloatArray, told: Told) -> FloatArray:
-        r = check_dimension(self.n_components, X.shape[0])
+        r = check_count(self.n_components, name="n_components")
         slack = _check_slack(self.slack)
         rng = read_seed(self.random_state)
         n_workers(self.n_jobs)

@@ -137,8 +137,13 @@ class FastMVU(BaseUnfolder):
             return only, {"coarse_solution_": only}
         m = min(check_count(self.n_functions, name="n_functions"), graph.n_nodes - 1)
         functions = laplacian_basis(graph.n_nodes, graph.edges, m)
-        compressed = compress(pose(graph, penalty, basis=functions))
-        coarse = compressed.lift(solver.solve(compressed.problem))
+        posed = pose(graph, penalty, basis=functions)
+        if m * (m + 1) // 2 < len(graph.edges):
+            compressed = compress(posed)
+            coarse = compressed.lift(solver.solve(compressed.problem))
+        else:
+            # The compressed program would have a form for every product of two functions.
+            coarse = solver.solve(posed)
         if not isinstance(self.lengths, str):
             return coarse, {"coarse_solution_": coarse}
         solver = make_solver(self.solver, graph, self.n_components, rng)

@@ -32,7 +32,12 @@ from isofold._base import BaseEmbedder
 from isofold._memory import block_rows
 from isofold._progress import interruptible, stage
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_choice, check_count, check_dimension, check_share
+from isofold._validation import (
+    check_choice,
+    check_count,
+    check_repeats,
+    check_share,
+)
 from isofold.alignment.local_stress import LocalRules, draw_all, draw_others, reach_of
 from isofold.embedding._local_samples import Core, LocalSamples, Ways
 from isofold.embedding._unfolder import check_lengths, make_extension, read_seed, warn_of_bridges
@@ -63,10 +68,6 @@ SCALE_SAMPLE = 500
 
 NEAREST_CORE, ROWS_AT_WORK = 5, 3
 """Points of the sample over which the ways of all others lead, and arrays of them at a time."""
-
-
-MOST_EPOCHS = 1_000_000
-"""Epochs beyond which no map would be finished; it settles in hundreds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,13 +180,13 @@ class LocalMDS(BaseEmbedder):
         self.verbose = verbose
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
-        r = check_dimension(self.n_components, X.shape[0])
+        r = check_count(self.n_components, name="n_components")
         k = check_count(self.n_neighbors, name="n_neighbors")
         check_choice(self.metric, METRICS, name="metric")
         rules = LocalRules(
             balance=check_share(self.balance, name="balance"),
             radius=check_share(self.radius, name="radius"),
-            n_epochs=check_count(self.n_epochs, name="n_epochs", maximum=MOST_EPOCHS),
+            n_epochs=check_repeats(self.n_epochs, name="n_epochs"),
         )
         rng = read_seed(self.random_state)
         samples = LocalSamples(X, self.metric, k, self.n_jobs)

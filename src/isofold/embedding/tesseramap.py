@@ -25,7 +25,7 @@ import numpy as np
 
 from isofold._errors import DoubtfulMapWarning, InvalidInputError, warn_user
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_dimension, check_units
+from isofold._validation import check_count, check_units
 from isofold.alignment.seams import Links, choose_links
 from isofold.alignment.tessera_program import (
     NOTHING,
@@ -223,7 +223,7 @@ class TesseraMap(KernelEmbedder):
         return make_solver(given, graph, r, rng)
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
-        r = check_dimension(self.n_components, X.shape[0])
+        r = check_count(self.n_components, name="n_components")
         rng = read_seed(self.random_state)
         n_links = _check_links(self.n_links, r)
         self._refuse_given()

@@ -15,7 +15,7 @@ def evaluate(
     origins: FloatArray,
     axes: FloatArray,
     radii: FloatArray,
-    cubics: FloatArray,
+    cubics: tuple[IntArray, FloatArray],
     motions: tuple[FloatArray, FloatArray],
 ) -> FloatArray: ...
 def distances_from_charts(

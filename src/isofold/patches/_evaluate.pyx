@@ -85,7 +85,7 @@ def evaluate(
     const double[:, ::1] origins,
     const double[:, :, ::1] axes,
     const double[::1] radii,
-    const double[:, :, ::1] cubics,
+    tuple cubics,
     tuple motions,
 ):
     """Return the images of points, blended from their patches.
@@ -98,11 +98,14 @@ def evaluate(
         Their patches and shares, as `blend` returns them.
     origins, axes, radii : ndarray
         Origins o, axes V and radii of the charts.
-    cubics : ndarray of shape (n_patches, n_monomials, p)
-        What each monomial t_a t_b t_c, a ≤ b ≤ c, adds to the image.
+    cubics : tuple
+        What each monomial t_a t_b t_c, a ≤ b ≤ c, adds to the image: the row of every patch, −1
+        if nothing, and the rows of shape (n_monomials, p).
     motions : tuple
         Rotations and translations of all patches.
     """
+    cdef const int64_t[::1] places = cubics[0]
+    cdef const double[:, :, ::1] bends = cubics[1]
     cdef const double[:, :, ::1] rotations = motions[0]
     cdef const double[:, ::1] translations = motions[1]
     cdef Py_ssize_t n = points.shape[0], d = points.shape[1]
@@ -110,7 +113,7 @@ def evaluate(
     cdef double[:, ::1] images = np.zeros((n, p))
     cdef vector[double] t
     cdef Py_ssize_t i, e, k, a, b, c, q
-    cdef int64_t patch
+    cdef int64_t patch, place
     cdef double share, value, reach, size
     t.resize(r)
     with nogil:
@@ -129,6 +132,9 @@ def evaluate(
                     for a in range(r):
                         value += t[a] * rotations[patch, a, k]
                     images[i, k] += share * value
+                place = places[patch]
+                if place < 0:
+                    continue
                 # Beyond its radius a chart goes on with the curvature it has there.
                 reach = 1.0 if size <= radii[patch] ** 2 else radii[patch] / sqrt(size)
                 share *= reach * reach * reach
@@ -138,7 +144,7 @@ def evaluate(
                         for c in range(b, r):
                             value = share * t[a] * t[b] * t[c]
                             for k in range(p):
-                                images[i, k] += value * cubics[patch, q, k]
+                                images[i, k] += value * bends[place, q, k]
                             q += 1
     return np.asarray(images)
 
@@ -163,7 +169,7 @@ def distances_from_charts(
     row_ends, chosen, shares : ndarray
         Their patches and shares, as `blend` returns them.
     origins, axes, radii, coefficients : ndarray
-        The charts.
+        The charts; without coefficients, of shape (n_patches, 0, d), if all are flat.
     limits : ndarray of shape (n_patches,)
         Squared distances that are still normal.
     """
@@ -174,6 +180,7 @@ def distances_from_charts(
     cdef Py_ssize_t i, e, k, l, m, q
     cdef int64_t patch
     cdef double share, value, reach, size, residual, bent
+    cdef bint is_flat = coefficients.shape[1] == 0
     t.resize(r)
     inner.resize(r)
     with nogil:
@@ -192,7 +199,13 @@ def distances_from_charts(
                     inner[l] = reach * t[l]
                 residual = 0.0
                 for k in range(d):
-                    value = <double> points[i, k] - origins[patch, k] - coefficients[patch, 0, k]
+                    value = <double> points[i, k] - origins[patch, k]
+                    if is_flat:
+                        for l in range(r):
+                            value -= t[l] * axes[patch, k, l]
+                        residual += value * value
+                        continue
+                    value -= coefficients[patch, 0, k]
                     q = 1 + r
                     for l in range(r):
                         value -= t[l] * (axes[patch, k, l] + coefficients[patch, 1 + l, k])

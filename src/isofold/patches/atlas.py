@@ -9,23 +9,27 @@ and gives it coordinates u(t) = t + (γ/6) ⟨B(t, t), B(t, ·)⟩, see `isofold
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, permutations
 
 import numpy as np
 
-from isofold._typing import FloatArray
+from isofold._memory import block_rows, require_memory
+from isofold._typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "Atlas",
     "bend",
     "curvature_of_noise",
+    "joined",
     "n_coefficients",
     "quadratic_features",
     "sectional_curvature",
 ]
+
+FLATTER = "Pass fewer n_components, or chart='pca' for charts without curvature."
 
 
 def n_coefficients(r: int) -> int:
@@ -43,9 +47,9 @@ class Atlas:
         The points o.
     axes : ndarray of shape (n_patches, d, r)
         The tangent axes V; columns beyond a patch's own dimension are zero.
-    coefficients : ndarray of shape (n_patches, q, d)
+    coefficients : ndarray of shape (n_patches, q, d), or (n_patches, 0, d)
         The vectors a, g_k and B_kl of the features 1, t_k and (t_k²/2 or t_k t_l, k ≤ l); zero
-        for flat charts.
+        for flat charts, and left out if all charts are flat: there are about r²/2 of them.
     shrinkage : ndarray of shape (n_patches,)
         The shares γ.
     """
@@ -59,6 +63,17 @@ class Atlas:
     def n_components(self) -> int:
         """Number r of coordinates."""
         return int(self.axes.shape[2])
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all charts are flat."""
+        return bool(self.coefficients.shape[1] == 0)
+
+    def chosen(self, rows: IntArray | BoolArray) -> Atlas:
+        """Return some of the charts."""
+        return Atlas(
+            self.origins[rows], self.axes[rows], self.coefficients[rows], self.shrinkage[rows]
+        )
 
     @cached_property
     def curvature(self) -> FloatArray:
@@ -77,30 +92,75 @@ class Atlas:
         form = self.curvature.reshape(len(self.origins), r * r, -1)
         return self.shrinkage[:, None, None] / 6.0 * (form @ form.swapaxes(1, 2))
 
-    def cubics(self, rotations: FloatArray) -> FloatArray:
-        """Return what each monomial t_a t_b t_c, a ≤ b ≤ c, adds to u R, shape (n, n_monomials, p).
+    def cubics(self, rotations: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return what each monomial t_a t_b t_c, a ≤ b ≤ c, adds to u R, where charts are bent.
 
         The bending is (γ/6) ⟨B_ka, B_bc⟩ t_a t_b t_c, summed over all a, b, c.
+
+        Returns
+        -------
+        places : ndarray of int of shape (n_patches,)
+            The row of every chart in `values`, −1 if nothing is added.
+        values : ndarray of shape (n_bent, n_monomials, p)
+            What is added.
         """
-        r = self.n_components
-        tensor = self.bending.reshape(-1, r, r, r, r)
-        terms = [
-            sum(tensor[:, :, a, b, c] for a, b, c in set(permutations(monomial)))
-            for monomial in combinations_with_replacement(range(r), 3)
-        ]
-        return np.ascontiguousarray(np.stack(terms, axis=1) @ rotations)
+        r, p = rotations.shape[1:]
+        bent = np.flatnonzero(self.shrinkage)
+        places = np.full(len(self.origins), -1, dtype=np.int64)
+        places[bent] = np.arange(len(bent))
+        monomials = list(combinations_with_replacement(range(r), 3)) if len(bent) else []
+        # The tensor of one chart is there three times, its monomials twice.
+        per_chart = 8 * (3 * r**4 + 2 * len(monomials) * r)
+        require_memory(
+            8 * len(bent) * len(monomials) * p + min(len(bent), 1) * per_chart,
+            what=f"The bending of {len(bent)} charts in {r} dimensions",
+            instead=FLATTER,
+        )
+        values = np.empty((len(bent), len(monomials), p))
+        step = block_rows(per_chart, len(bent))
+        for start in range(0, len(bent), step):
+            rows = bent[start : start + step]
+            tensor = self.chosen(rows).bending.reshape(-1, r, r, r, r)
+            terms = [
+                sum(tensor[:, :, a, b, c] for a, b, c in set(permutations(monomial)))
+                for monomial in monomials
+            ]
+            values[start : start + step] = np.stack(terms, axis=1) @ rotations[rows]
+        return places, values
 
     def surface(self, t: FloatArray, radii: FloatArray) -> FloatArray:
         """Return x(t) for one tangent vector a chart, shape (n_patches, d).
 
         Beyond its radius a chart goes on with the curvature it has there.
         """
+        flat = self.origins + (self.axes @ t[:, :, None])[:, :, 0]
+        if self.is_flat:
+            return np.asarray(flat)
         length = np.linalg.norm(t, axis=1, keepdims=True)
         inner = t * np.minimum(1.0, radii / np.maximum(length, radii))
         features = quadratic_features(inner[:, None, :])
         features[:, 0, 1 : 1 + t.shape[1]] = t
-        flat = (self.axes @ t[:, :, None])[:, :, 0]
-        return np.asarray(self.origins + flat + (features @ self.coefficients)[:, 0])
+        return np.asarray(flat + (features @ self.coefficients)[:, 0])
+
+
+def joined(atlases: Sequence[Atlas]) -> Atlas:
+    """Return the charts of several atlases as one."""
+    if len(atlases) == 1:
+        return atlases[0]
+    sides = [atlas.coefficients for atlas in atlases]
+    q = max(side.shape[1] for side in sides)
+    sides = [side if side.shape[1] == q else _without(side, q) for side in sides]
+    return Atlas(
+        origins=np.concatenate([atlas.origins for atlas in atlases]),
+        axes=np.concatenate([atlas.axes for atlas in atlases]),
+        coefficients=np.concatenate(sides),
+        shrinkage=np.concatenate([atlas.shrinkage for atlas in atlases]),
+    )
+
+
+def _without(side: FloatArray, q: int) -> FloatArray:
+    """Return the coefficients of flat charts as zeros that take no memory."""
+    return np.broadcast_to(np.zeros(()), (len(side), q, side.shape[2]))
 
 
 def bend(atlas: Atlas, t: FloatArray) -> FloatArray:

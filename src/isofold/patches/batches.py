@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,10 +52,13 @@ class Batch:
         return np.asarray(total / self.weights.sum(axis=1)[:, None])
 
 
-def similar_patches(cover: PatchCover, d: int, *, enough: int) -> Iterator[IntArray]:
+def similar_patches(
+    cover: PatchCover, *, enough: int, n_numbers: Callable[[int], int]
+) -> Iterator[IntArray]:
     """Yield patches in groups of similar size and bounded memory.
 
-    Patches of fewer than `enough` points come in groups of their own.
+    Patches of fewer than `enough` points come in groups of their own. A patch of m points takes
+    `n_numbers(m)` numbers.
     """
     order = np.argsort(cover.sizes, kind="stable")
     sizes = cover.sizes[order]
@@ -65,8 +68,7 @@ def similar_patches(cover: PatchCover, d: int, *, enough: int) -> Iterator[IntAr
         if sizes[begin] < enough:
             limit = min(limit, enough - 1)
         end = int(np.searchsorted(sizes, limit, side="right"))
-        # About eight arrays of (m, d) and of (m, q) numbers exist at a time.
-        end = begin + block_rows(8 * 8 * int(sizes[end - 1]) * 3 * d, end - begin)
+        end = begin + block_rows(8 * n_numbers(int(sizes[end - 1])), end - begin)
         yield order[begin:end]
         begin = end
 

@@ -23,10 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from isofold._memory import require_memory
 from isofold._parallel import ordered_map
 from isofold._progress import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.patches.atlas import (
+    FLATTER,
     Atlas,
     bend,
     curvature_of_noise,
@@ -156,12 +158,8 @@ def fit_charts(
         The charts and what they leave.
     """
     r, d, c = n_components, points.shape[1], cover.n_patches
-    atlas = Atlas(
-        origins=np.empty((c, d)),
-        axes=np.empty((c, d, r)),
-        coefficients=np.zeros((c, n_coefficients(r), d)),
-        shrinkage=np.zeros(c),
-    )
+    enough = n_coefficients(r) + SPARE_POINTS
+    atlas = _empty_atlas(cover, d, r, may_bend=quadratic and d > r and cover.sizes.max() >= enough)
     coordinates = np.empty((len(cover.members), r))
     is_off = np.zeros(len(cover.members), dtype=bool)
     is_far = np.zeros(len(cover.members), dtype=bool)
@@ -173,7 +171,8 @@ def fit_charts(
         own = Atlas(*model.atlas)
         atlas.origins[batch.patches] = own.origins + batch.centers
         atlas.axes[batch.patches] = own.axes
-        atlas.coefficients[batch.patches] = own.coefficients
+        if not own.is_flat:
+            atlas.coefficients[batch.patches] = own.coefficients
         atlas.shrinkage[batch.patches] = own.shrinkage
         inside = batch.is_member
         coordinates[batch.entries[inside]] = bend(own, model.t)[inside]
@@ -182,7 +181,10 @@ def fit_charts(
         is_far[batch.entries[inside]] = far[inside]
         figures[:, batch.patches] = model.figures
 
-    groups = list(similar_patches(cover, d, enough=n_coefficients(r) + SPARE_POINTS))
+    def n_numbers(size: int) -> int:
+        return _n_numbers(size, d, r, is_bent=size >= enough and not atlas.is_flat)
+
+    groups = list(similar_patches(cover, enough=enough, n_numbers=n_numbers))
     with stage("charts", total=len(groups)) as steps:
         for _ in ordered_map(work, groups, n_jobs=n_jobs, steps=steps):
             pass
@@ -200,6 +202,37 @@ def fit_charts(
         sizes=figures[6],
         dimensions=figures[7].astype(np.intp),
     )
+
+
+def _empty_atlas(cover: PatchCover, d: int, r: int, *, may_bend: bool) -> Atlas:
+    """Return room for the charts of a cover, if there is memory to fit them.
+
+    Flat charts have no coefficients: in many dimensions they would be most of an atlas.
+    """
+    c, q = cover.n_patches, n_coefficients(r) if may_bend else 0
+    require_memory(
+        8 * (c * d * (1 + r + q) + _n_numbers(int(cover.sizes.max()), d, r, is_bent=may_bend)),
+        what=f"The charts of {c} patches in {r} dimensions",
+        instead=FLATTER if may_bend else "Pass fewer n_components, or data of fewer features.",
+    )
+    return Atlas(
+        origins=np.empty((c, d)),
+        axes=np.empty((c, d, r)),
+        coefficients=np.zeros((c, q, d)),
+        shrinkage=np.zeros(c),
+    )
+
+
+def _n_numbers(m: int, d: int, r: int, *, is_bent: bool) -> int:
+    """Return how many numbers exist at a time while a patch of m points is fitted."""
+    points = 24 * m * d
+    if not is_bent:
+        return points
+    q = n_coefficients(r)
+    # Features with their Gram matrix, its inverse and covariance; then the tensor of the bending.
+    fit = m * (4 * d + 3 * q) + 3 * q * q + 2 * q * d
+    bending = m * (d + 2 * r + 2 * r * r) + 2 * r**4 + q * d
+    return max(points, fit, bending)
 
 
 def _principal_axes(batch: Batch, r: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -283,7 +316,9 @@ def _fit_surface(batch: Batch, r: int, *, quadratic: bool) -> _Surface:
     tangent, spread = variances[:, r - 1], variances[:, :r].mean(axis=1)
     d, q, sizes = batch.points.shape[2], n_coefficients(r), batch.sizes
     is_bent = quadratic and d > r and sizes.min() >= q + SPARE_POINTS
-    coefficients: FloatArray = np.zeros((len(axes), q, d))
+    # Some patches of the batch may be large enough without points of no weight, and strays.
+    may_bend = quadratic and d > r and sizes.max() >= q + SPARE_POINTS
+    coefficients: FloatArray = np.zeros((len(axes), q if may_bend else 0, d))
     t, normal = _split(batch, axes, origins)
     left: FloatArray = normal
     explained: FloatArray = np.zeros(len(axes))
@@ -311,8 +346,9 @@ def _fit_surface(batch: Batch, r: int, *, quadratic: bool) -> _Surface:
     # So few points fill no more directions than they are.
     dimension = np.maximum(1.0, np.minimum(d, sizes - 1.0) - r)
     filled = (variances[:, :r] > NULL * variances[:, :1]).sum(axis=1)
-    curvature = sectional_curvature(coefficients, r)
+    curvature: FloatArray = np.zeros(len(axes))
     if is_bent:
+        curvature = sectional_curvature(coefficients, r)
         curvature -= residual * curvature_of_noise(spread_of_noise, r)
     figures = np.stack([residual, dimension, tangent, spread, beta, curvature, sizes, filled])
     return _Surface((origins, axes, coefficients, shrinkage), t, squares, figures)

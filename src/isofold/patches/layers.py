@@ -8,6 +8,8 @@ have a kurtosis as low, but they vary smoothly along the patch; those of layers 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from isofold._typing import BoolArray, FloatArray, IntArray
@@ -64,18 +66,19 @@ def find_layers(
     cover, entries = cover.thinned(np.maximum(1, cover.sizes // ENOUGH_POINTS))
     is_examined = np.zeros(cover.n_patches, dtype=bool)
     is_examined[examined] = True
-    for group in similar_patches(cover, points.shape[1], enough=LEAST_POINTS):
+    d, q = points.shape[1], charts.atlas.coefficients.shape[1]
+
+    def n_numbers(size: int) -> int:
+        return size * (8 * d + 2 * q + 4 * size) + d * q
+
+    for group in similar_patches(cover, enough=LEAST_POINTS, n_numbers=n_numbers):
         patches = group[is_examined[group]]
         if not len(patches):
             continue
         batch = gather_batch(points, cover, patches)
         counts = batch.is_member & ~charts.is_off[entries[batch.entries]]
-        atlas = Atlas(
-            charts.atlas.origins[patches] - batch.centers,
-            charts.atlas.axes[patches],
-            charts.atlas.coefficients[patches],
-            charts.atlas.shrinkage[patches],
-        )
+        atlas = charts.atlas.chosen(patches)
+        atlas = replace(atlas, origins=atlas.origins - batch.centers)
         found[patches] = _batch_is_layered(batch, atlas, counts)
     return examined, found[examined]
 
@@ -84,7 +87,9 @@ def _batch_is_layered(batch: Batch, atlas: Atlas, counts: BoolArray) -> BoolArra
     """Return which patches of a batch hold several layers, judged by the points that count."""
     relative = batch.points - atlas.origins[:, None, :]
     t = relative @ atlas.axes
-    left = relative - t @ atlas.axes.swapaxes(1, 2) - quadratic_features(t) @ atlas.coefficients
+    left = relative - t @ atlas.axes.swapaxes(1, 2)
+    if not atlas.is_flat:
+        left -= quadratic_features(t) @ atlas.coefficients
     n = np.maximum(counts.sum(axis=1), 1)[:, None]
     left = np.where(counts[..., None], left, 0.0)
     left = np.where(counts[..., None], left - left.sum(axis=1, keepdims=True) / n[..., None], 0.0)

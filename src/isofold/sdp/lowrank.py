@@ -15,9 +15,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
@@ -27,6 +29,7 @@ from isofold._progress import Stage, interrupt, interrupted, interruptible, stag
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_finite
 from isofold.sdp.certificates.lifted import with_translation_gauge
+from isofold.sdp.dense import DenseSDP
 from isofold.sdp.family import Family, Iterate, Options, Start
 from isofold.sdp.mixed.search import Mixed
 from isofold.sdp.multipliers.steps import MultiplierSteps
@@ -34,13 +37,21 @@ from isofold.sdp.preflight.findings import inspect_program
 from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
 from isofold.sdp.report import INTERRUPTED, infeasible_solution, lift_solution
-from isofold.sdp.solution import SDPSolution
+from isofold.sdp.solution import SDPSolution, Status
 from isofold.sdp.stitching.search import Stitching
 from isofold.sdp.strings.path import Strings
 
 __all__ = ["LowRankSDP"]
 
 logger = logging.getLogger("isofold")
+
+SLOW = "slow progress for so small a problem"
+"""Why a solution ends after `_patience`."""
+
+SMALL_SIZE, SMALL_FORMS, FIRST_PATIENCE, MOST_PATIENCE = 60, 500, 1500, 4
+"""Points and forms of a small program, iterations after which it is slow, and how many times more
+it may take if there is no other way. Lengths of many sizes make valleys of as many widths, along
+which gradients creep; where they get to after so many iterations they hardly leave any more."""
 
 FREE_COLUMNS = 8
 """Columns of Y where nothing is known of the rank: the papers' few dimensions, and six spare."""
@@ -160,7 +171,15 @@ class LowRankSDP(BaseEstimator):
         # slower on a busy machine.
         with one_blas_thread():
             with interruptible(), stage(family.task) as steps:
-                iterate, reason = self._run(source, begin, steps, problem.sign)
+                limit = _patience(program)
+                iterate, reason = self._run(source, begin, steps, problem.sign, limit)
+                if reason == SLOW and _is_for_dense(program):
+                    dense = self._solve_dense(problem, options, iterate.n_iter)
+                    if dense is not None:
+                        return dense
+                if reason == SLOW:
+                    limit = MOST_PATIENCE * limit
+                    iterate, reason = self._run(source, begin, steps, problem.sign, limit)
             certificate = iterate.certificate or family.certify(program, options, iterate)
         return lift_solution(
             problem,
@@ -173,10 +192,17 @@ class LowRankSDP(BaseEstimator):
             seconds=time.perf_counter() - begin,
         )
 
+    def _solve_dense(self, problem: GramSDP, options: Options, n_before: int) -> SDPSolution | None:
+        """Return the solution by an interior point, None if it is not certified or too wide."""
+        found = DenseSDP(tol=options.tol).solve(problem)
+        if found.status is not Status.CERTIFIED or found.rank > options.max_rank:
+            return None
+        return replace(found, n_iter=n_before + found.n_iter)
+
     def _run(
-        self, source: Iterator[Iterate], begin: float, steps: Stage, sign: float
+        self, source: Iterator[Iterate], begin: float, steps: Stage, sign: float, limit: float
     ) -> tuple[Iterate, str]:
-        """Follow the iterates to the last one, or to where time or the user ends it."""
+        """Follow the iterates to the last one, or to where a limit or the user ends it."""
         iterate: Iterate | None = None
         reason = "iteration limit"
         try:
@@ -196,6 +222,9 @@ class LowRankSDP(BaseEstimator):
                     break
                 if self.callback is not None and self.callback(iterate):
                     reason = "the callback asked for it"
+                    break
+                if iterate.n_iter >= limit:
+                    reason = SLOW
                     break
                 if self.max_seconds is not None and time.perf_counter() - begin > self.max_seconds:
                     reason = f"time limit of {self.max_seconds:g} s"
@@ -240,6 +269,19 @@ class LowRankSDP(BaseEstimator):
             max_iter=check_count(self.max_iter, name="max_iter"),
             rng=_generator(self.random_state),
         )
+
+
+def _patience(program: Program) -> float:
+    """Return the iterations after which a program without blocks that is small is slow."""
+    is_small = program.size <= SMALL_SIZE and program.forms.n_forms <= SMALL_FORMS
+    return FIRST_PATIENCE if is_small and not len(program.blocks) else np.inf
+
+
+def _is_for_dense(program: Program) -> bool:
+    """Tell whether an interior point closes the gap: all forms are soft equalities."""
+    envelope = program.envelope
+    is_soft = bool(np.all(envelope.is_equality & ~envelope.is_hard))
+    return is_soft and not isinstance(program.cost, LinearOperator)
 
 
 def _family(program: Program) -> Family:

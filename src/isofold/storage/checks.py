@@ -16,7 +16,7 @@ from isofold.patches.atlas import n_coefficients
 from isofold.storage.flaws import require
 
 MOST_DIMENSIONS = 128
-"""Dimensions of charts, whose bending is r⁴ numbers a chart and takes a minute beyond this."""
+"""Dimensions of bent charts: the bending of one takes r⁴ numbers, and a minute beyond this."""
 
 
 def check_atlas(atlas: Any) -> None:
@@ -25,13 +25,18 @@ def check_atlas(atlas: Any) -> None:
     n, d, r = atlas.axes.shape
     shapes = [
         (atlas.origins, (n, d)),
-        (atlas.coefficients, (n, n_coefficients(r), d)),
+        (atlas.coefficients, (n, 0 if atlas.is_flat else n_coefficients(r), d)),
         (atlas.shrinkage, (n,)),
     ]
     _check_shapes(shapes, "charts")
-    require(r <= MOST_DIMENSIONS, "charts have too many dimensions")
+    n_bent = int(np.count_nonzero(atlas.shrinkage))
+    require(not n_bent or not atlas.is_flat, "bent charts have no coefficients")
+    require(not n_bent or r <= MOST_DIMENSIONS, "charts have too many dimensions")
+    # As `Atlas.cubics` needs it, for as many columns of the map.
     require_memory(
-        8 * n * r**4, what="The charts", instead="Load it on a machine with more memory."
+        8 * (n_bent * r**4 // 6 + min(n_bent, 1) * 4 * r**4),
+        what="The charts",
+        instead="Load it on a machine with more memory.",
     )
 
 

@@ -93,8 +93,9 @@ SADDLE = 0.1
 """Part of the tolerance of the gap that a negative eigenvalue of the slack must be worth to be
 followed."""
 
-STALLED = 8
-"""Multiplier steps with a violation that does not fall, after which infeasibility is tested."""
+ASK_AFTER = range(8, 10**6, 4)
+"""Multiplier steps with a violation that does not fall, after which infeasibility is tested; a test
+takes longer than a step."""
 
 
 class Mixed:
@@ -230,7 +231,7 @@ class _Run:
                 yield last
                 if last.status is not None:
                     return
-            elif stalled >= STALLED and self._is_infeasible(before):
+            elif stalled in ASK_AFTER and self._is_infeasible(before):
                 yield self._last(Status.INFEASIBLE)
                 return
             self._tighten(violation, previous, easy=self._n_steps - begin <= EASY_STEPS)
