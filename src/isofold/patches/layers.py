@@ -66,7 +66,7 @@ def find_layers(
     cover, entries = cover.thinned(np.maximum(1, cover.sizes // ENOUGH_POINTS))
     is_examined = np.zeros(cover.n_patches, dtype=bool)
     is_examined[examined] = True
-    d, q = points.shape[1], charts.atlas.coefficients.shape[1]
+    d, q = (int(width) for width in (points.shape[1], charts.atlas.coefficients.shape[1]))
 
     def n_numbers(size: int) -> int:
         return size * (8 * d + 2 * q + 4 * size) + d * q
