@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from isofold import IPA, Unfold
+from isofold import IPA, Unfold, plot
 from isofold._errors import DoubtfulMapWarning
 from isofold.quality import procrustes_error
 
@@ -58,6 +58,9 @@ def test_unfold_tells_of_a_fold_that_it_projects():
         unfold = Unfold(random_state=0).fit(X)
     assert procrustes_error(unfold.embedding_, truth) > 0.5
     assert unfold.decision_.doubts
+    # A page that is made of the model later on tells it, too.
+    told = plot.find(X, unfold, random_state=0).words.warnings
+    assert any("may fold or tear" in warning for warning in told)
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -140,7 +140,13 @@ def _doubts(model: Any) -> Iterator[str]:
                 f"{_count(n_outliers, 'sample')} far off the others told nothing to the map and "
                 f"{'was' if n_outliers == 1 else 'were'} only placed on it."
             )
-        if hasattr(inside, "decision_") and len(inside.rows_) < len(rows):
+        decision = getattr(inside, "decision_", None)
+        if decision is not None and decision.method != "ipa" and decision.doubts:
+            yield (
+                f"The data could not be confirmed to be a sheet (doubts: "
+                f"{', '.join(sorted(decision.doubts))}): this map may fold or tear them."
+            )
+        if decision is not None and len(inside.rows_) < len(rows):
             yield (
                 f"The method was fitted to {len(inside.rows_):,} of {len(rows):,} samples, as time "
                 f"was short. The others were placed by its map."
