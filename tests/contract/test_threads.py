@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 
 import numpy as np
@@ -12,6 +13,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from embedders import LinearEmbedder, points
 from isofold._parallel import one_blas_thread
+
+# Folders of the libraries that wheels of NumPy and SciPy bring.
+OURS = ("numpy.libs", "scipy.libs")
 
 # Large enough that OpenBLAS shares out the work: without the limit five of seven lines differ.
 FITS = """
@@ -70,7 +74,16 @@ def test_maps_do_not_depend_on_the_threads_of_blas():
 
 
 def blas_threads():
-    return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+    """Return the threads of the libraries of NumPy and SciPy; other packages bring their own."""
+    return [
+        each["num_threads"]
+        for each in threadpool_info()
+        if each["user_api"] == "blas" and Path(each["filepath"]).parent.name in OURS
+    ]
+
+
+def test_both_libraries_are_seen():
+    assert 1 <= len(blas_threads()) <= len(OURS)
 
 
 class Counting(LinearEmbedder):

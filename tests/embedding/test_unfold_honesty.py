@@ -43,6 +43,7 @@ def test_doubts_of_a_stitched_map_are_told():
     assert_told(unfold)
 
 
+@pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning")
 def test_copies_given_by_distances_stay_together():
     X = np.repeat(np.random.RandomState(3).normal(size=(40, 6)), 3, axis=0)
     D = squareform(pdist(X))
@@ -61,6 +62,7 @@ def test_rounded_distances_are_those_of_points():
     assert procrustes_error(unfold.embedding_, flat) < 0.02
 
 
+@pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning")
 def test_distortion_of_a_projection_is_that_of_its_neighbors():
     rng = np.random.RandomState(0)
     X = rng.normal(size=(120, 2)) @ rng.normal(size=(2, 6))

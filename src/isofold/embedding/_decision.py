@@ -82,7 +82,9 @@ class Decision:
         return "\n".join([*self.reasons, *rows])
 
 
-def explain(survey: Survey, trial: Trial, quality: MapQuality, alternative: str) -> tuple[str, ...]:
+def explain(
+    survey: Survey, trial: Trial, quality: MapQuality, alternative: str, *, tolerance: float
+) -> tuple[str, ...]:
     """Return the sentences of a decision.
 
     Parameters
@@ -95,6 +97,8 @@ def explain(survey: Survey, trial: Trial, quality: MapQuality, alternative: str)
         How true the map is.
     alternative : str
         What another dimension would give, or empty.
+    tolerance : float
+        Relative error of distances between neighbors up to which they count as kept.
 
     Returns
     -------
@@ -109,7 +113,10 @@ def explain(survey: Survey, trial: Trial, quality: MapQuality, alternative: str)
     if n_fitted < survey.n_samples:
         partly = f"It was fitted to {n_fitted:,} samples, as time was short; the rest were placed."
     reason, doubts = _reason(trial, survey), _doubts(trial)
-    told = (trial.choice.reason, used, reason, *doubts, partly, _kept(quality))
+    noise = ""
+    if trial.is_sheet and quality.length_error > tolerance:
+        noise = "Most of that is noise of the data across the sheet, which the map leaves out."
+    told = (trial.choice.reason, used, reason, *doubts, partly, _kept(quality), noise)
     every = (*survey.sentences(), *shapes, *told, alternative)
     return tuple(sentence for sentence in every if sentence)
 

@@ -120,8 +120,8 @@ class Unfold(BaseEmbedder):
     -----
     Same seed, same map, unless `max_seconds` had to be enforced. `transform` is that of the
     method used, row by row. A `DoubtfulMapWarning` tells when distances are not kept to
-    `tolerance`, or when the evidence raised any doubt, whatever method was taken
-    (``decision_.doubts``).
+    `tolerance` (but for what the noise of a sheet adds to them), or when the evidence raised any
+    doubt, whatever method was taken (``decision_.doubts``).
 
     Examples
     --------
@@ -182,7 +182,9 @@ class Unfold(BaseEmbedder):
             candidates=trial.candidates,
             evidence=trial.evidence(survey),
             quality=quality,
-            reasons=explain(survey, trial, quality, trials.alternative(trial)),
+            reasons=explain(
+                survey, trial, quality, trials.alternative(trial), tolerance=self.tolerance
+            ),
             doubts=trial.doubts(survey),
         )
         # All at once and last: a refused fit leaves an earlier one as it was.
@@ -193,7 +195,9 @@ class Unfold(BaseEmbedder):
         if points is not None and self.metric == "precomputed":
             self.extension_ = fit_from_distances(trial.embedding)
         logger.log(logging.INFO if self.verbose else logging.DEBUG, "%s", decision)
-        if quality.length_error > self.tolerance or decision.doubts:
+        # Neighbors of a noisy sheet are off by their noise, which its map leaves out.
+        is_lossy = quality.length_error > self.tolerance and not trial.is_sheet
+        if is_lossy or decision.doubts:
             warn_user(f"{decision.summary()} See decision_.", DoubtfulMapWarning)
         return trial.embedding
 

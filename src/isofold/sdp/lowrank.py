@@ -48,7 +48,7 @@ logger = logging.getLogger("isofold")
 SLOW = "slow progress for so small a problem"
 """Why a solution ends after `_patience`."""
 
-SMALL_SIZE, SMALL_FORMS, FIRST_PATIENCE, MOST_PATIENCE = 60, 500, 1500, 4
+SMALL_SIZE, SMALL_FORMS, FIRST_PATIENCE, MOST_PATIENCE = 60, 500, 1500, 10
 """Points and forms of a small program, iterations after which it is slow, and how many times more
 it may take if there is no other way. Lengths of many sizes make valleys of as many widths, along
 which gradients creep; where they get to after so many iterations they hardly leave any more."""
