@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from experiments.harness import command
+from experiments.hostile.layers import layers
 from experiments.hostile.run import draws_of
 from experiments.hostile.summarize import tables
 
@@ -12,6 +13,7 @@ EXPERIMENTS = {
     "ipa": partial(draws_of, "ipa"),
     "unfold": partial(draws_of, "unfold"),
     "tables": tables,
+    "layers": layers,
 }
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ TABLES = {
     ("ipa_real", "every_dimension"): {"real_every_dimension": 2 * 2 * 2 * 2},
     ("ipa_failures", "draws", "tables"): {"ipa_failures": 2},
     ("hostile", "ipa", "unfold", "tables"): {"hostile_ipa": 2, "hostile_unfold": 2},
+    ("hostile", "layers"): {"hostile_layers_single": 4, "hostile_layers_double": 2 * 4},
     ("disjoint_manifolds", "peers", "ours", "tables"): {
         "disjoint_BSC_peers": 8,
         "disjoint_Olivetti_peers": 2 * 8,
