@@ -253,6 +253,24 @@ def test_a_patch_on_two_hinges_of_a_rigid_group_is_held():
     assert groups_of([*tied, np.r_[0, 14]], points, [2, 2, 1]) == 1
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [1, 0, 3, 2], [3, 2, 1, 0]])
+def test_plates_turn_about_the_bar_between_them(order):
+    # A plate, two bars in a row, and another plate: each bar lies within a plate, but both plates
+    # can flip about the bars. With one more point in common they cannot.
+    points = np.random.RandomState(0).rand(24, 2)
+    points[6:18, 1] = 0.5
+    patches = [np.r_[0:10], np.r_[7:14], np.r_[11:17], np.r_[14:24]]
+    dimensions = np.array([2, 1, 1, 2])
+    apart = [patches[k] for k in order]
+    assert groups_of(apart, points, dimensions[order]) == 2
+    patches[3] = np.r_[0, patches[3]]
+    held = [patches[k] for k in order]
+    assert groups_of(held, points, dimensions[order]) == 1
+    # A plate with bars on it is one.
+    alone = [k for k in order if k < 3]
+    assert groups_of([patches[k] for k in alone], points, dimensions[alone]) == 1
+
+
 @pytest.mark.parametrize("r", [2, 3])
 def test_a_chain_of_triangles_turns_about_every_edge(r):
     # Patches of dimension two: in space every shared edge is a hinge, in the plane a mirror.

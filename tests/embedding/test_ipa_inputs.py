@@ -116,6 +116,18 @@ def test_three_places_with_many_copies():
     np.testing.assert_allclose(pdist(Y[::20]), pdist(places))
 
 
+def test_copies_in_several_pieces():
+    # Corners of a cube, each a cluster, many of their points twice.
+    corners = np.array(list(np.ndindex(2, 2, 2)))[:, None, :] * 50.0
+    clusters = (corners + SHEET[:20]).reshape(-1, 3)
+    X = np.concatenate([clusters, clusters[::3]])
+    ipa = model(n_neighbors=4)
+    Y = embed_quietly(ipa, X)
+    assert_usable(ipa, X)
+    assert len(np.unique(ipa.piece_)) == 8
+    np.testing.assert_array_equal(Y[len(clusters) :], Y[: len(clusters) : 3])
+
+
 def test_duplicated_rows_do_not_move_the_others():
     flat = grid(12, 15)
     X = half_cylinder(flat)

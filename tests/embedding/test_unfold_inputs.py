@@ -94,6 +94,16 @@ def test_places_with_many_copies_each():
     assert "152 are copies of others." in unfold.decision_.reasons
 
 
+@pytest.mark.parametrize("n_components", [1, 2])
+def test_corners_of_a_cube_with_many_copies_each(n_components):
+    # Fewer distinct samples than neighbors by which a projection is judged.
+    corners = np.array(list(np.ndindex(2, 2, 2)), dtype=float)
+    X = np.concatenate([corners] * 4)
+    unfold = quiet_fit(model(n_components=n_components), X)
+    assert np.isfinite(unfold.embedding_).all()
+    assert np.isfinite(unfold.distortion_).all()
+
+
 def test_copies_change_no_place():
     X = np.vstack([noise(60), noise(60)[:20]])
     unfold = quiet_fit(model(), X)

@@ -224,6 +224,18 @@ def test_same_seed_same_answer():
     np.testing.assert_array_equal(solve(problem).coordinates, solve(problem).coordinates)
 
 
+@pytest.mark.parametrize("rounding", [0.0, 1e-17, -3e-17])
+def test_moments_that_are_zero_but_for_rounding(rounding):
+    # Two patches of the same square, centered: the first moments vanish, and what is left of them
+    # need not cancel along a translation of both.
+    own, cross = np.diag([4.0, 4.0, 4.0]), np.diag([-4.0, -4.0, -4.0])
+    own[0, 2] = own[2, 0] = rounding
+    matrix = np.block([[own, cross], [cross, np.diag([4.0, 4.0, 4.0])]])
+    solution = solve(GramSDP.stitching(sp.csr_array(matrix), [[0, 2], [3, 2]]), max_rank=2)
+    assert solution.status is Status.CERTIFIED
+    np.testing.assert_allclose(solution.coordinates[:3], solution.coordinates[3:], atol=TOL)
+
+
 def test_indefinite_free_rows_are_unbounded():
     cost = sp.csr_array(np.diag([1.0, 1.0, -1.0]))
     with pytest.raises(UnboundedProblemError):

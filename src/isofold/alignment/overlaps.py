@@ -72,7 +72,8 @@ class Overlaps:
         cross: FloatArray = first.swapaxes(1, 2) @ self.cross @ second
         while True:
             is_tied = _ranks(cross) >= dimensions[pairs].min(axis=1)
-            groups = _component_labels(pairs[is_tied], len(dimensions))
+            ties = _rigid_ties(pairs[is_tied], dimensions)
+            groups = _component_labels(ties, len(dimensions))
             n = int(groups.max(initial=-1)) + 1
             if n == len(dimensions):
                 return n
@@ -106,6 +107,20 @@ def _ranks(cross: FloatArray) -> IntArray:
     means = cross[:, :-1, -1:] @ cross[:, -1:, :-1] / weights**2
     values = np.linalg.svd(cross[:, :-1, :-1] / weights - means, compute_uv=False)
     return np.asarray((values > LEAST_TIE).sum(axis=1))
+
+
+def _rigid_ties(ties: IntArray, dimensions: IntArray) -> IntArray:
+    """Return ties that hold all patches on a chain of them: those of equal dimension come first.
+
+    Of a smaller patch only one tie counts at a time. It may lie within two larger ones, and does
+    not hold them to each other: a bar between two plates is an axis about which they turn.
+    """
+    sizes = dimensions[ties]
+    is_even = sizes[:, 0] == sizes[:, 1]
+    if is_even.any():
+        return ties[is_even]
+    smaller = np.take_along_axis(ties, sizes.argmin(axis=1)[:, None], axis=1)[:, 0]
+    return ties[np.unique(smaller, return_index=True)[1]]
 
 
 def _component_labels(pairs: IntArray, n: int) -> IntArray:

@@ -207,11 +207,17 @@ def _bridged(
     for number, piece in enumerate(pieces):
         owner[piece.nodes] = number
     crosses = owner[graph.edges[:, 0]] != owner[graph.edges[:, 1]]
+    every = np.arange(graph.n_nodes)
+    # The points are those of the nodes: copies of a sample are one of them.
     apart = replace(
         graph,
+        node_of_sample=every,
+        sample_of_node=every,
         edges=graph.edges[~crosses],
         lengths=graph.lengths[~crosses],
         is_bridge=graph.is_bridge[~crosses],
     )
     joined = enhance(points, apart, dimension=n_components, n_jobs=n_jobs)
-    return joined.with_bridges(graph.edges[crosses], graph.lengths[crosses])
+    joined = joined.with_bridges(graph.edges[crosses], graph.lengths[crosses])
+    samples, nodes = graph.node_of_sample, graph.sample_of_node
+    return replace(joined, node_of_sample=samples, sample_of_node=nodes)

@@ -24,6 +24,7 @@ from isofold.embedding._projection import Projection
 from isofold.embedding.ipa import IPA
 from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
 from isofold.neighbors import Neighbors, build_graph, build_search, edge_errors, mean_at_nodes
+from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.precomputed import nearest_in_rows
 
 __all__ = ["Candidate", "Judgement", "fit_quietly", "judge", "judgement_of", "rehearse"]
@@ -370,7 +371,7 @@ def judge(
 
 def distortion_of(points: FloatArray, embedding: FloatArray) -> FloatArray:
     """Return the mean relative error of the distances of every sample to its neighbors."""
-    k = min(DISTORTION_NEIGHBORS, len(points) - 1)
+    k = min(DISTORTION_NEIGHBORS, find_distinct(points).n_nodes - 1)
     graph = build_graph(points, n_neighbors=k)
     errors = edge_errors(embedding[graph.sample_of_node], graph)
     return np.asarray(mean_at_nodes(errors, graph)[graph.node_of_sample])

@@ -180,10 +180,15 @@ class JointMatrix:
             (np.ones(len(free)), (free, label)), shape=(self.manifold.size, n_components)
         )
         image = abs(sp.csc_array(self.matrix @ indicator))
-        bound = sp.csc_array(magnitude @ indicator)
+        # A moment that is zero but for rounding is no measure of this rounding; its row and column
+        # are: |C_ij|² ≤ C_ii C_jj where the cost is a misfit.
+        bound = sp.coo_array(magnitude @ indicator)
+        sizes = np.sqrt(magnitude.diagonal())
+        within = np.bincount(label, sizes[free], minlength=n_components)
+        bound.data += sizes[bound.row] * within[bound.col]
         worst = np.zeros(n_components)
         if image.nnz:
-            relative = image - NULL_TOLERANCE * bound
+            relative = image - NULL_TOLERANCE * sp.csc_array(bound)
             worst = np.asarray(relative.max(axis=0).todense()).ravel()
         movable = worst <= 0.0
         first = np.full(n_components, -1)
