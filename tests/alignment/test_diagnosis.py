@@ -37,6 +37,7 @@ def test_raised_flags(diagnosis):
     np.testing.assert_array_equal(diagnosis["noise"].patches, [2, 5])
     assert diagnosis["match"].value == 0.05
     assert len(diagnosis["match"].patches) == 0
+    assert [doubt.name for doubt in diagnosis] == ["match", "noise"]
 
 
 def test_unknown_flag_names_the_known_ones(diagnosis):
@@ -220,6 +221,13 @@ def test_ends_of_a_curve_in_longest_steps():
     assert piece.cover.n_patches > 1
     assert closing_steps(found.points, piece) == pytest.approx(30.0)
     assert not diagnosed(found)["closure"].is_raised
+
+
+def test_a_cloud_that_patches_do_not_follow_has_no_ends():
+    found = unfolded(np.random.RandomState(0).normal(size=(200, 3)), r=1, n_patches=10)
+    piece = found.unfolding.pieces[0]
+    assert piece.alignment.match > 0.1
+    assert closing_steps(found.points, piece) == np.inf
 
 
 def test_only_curves_have_ends(flat):

@@ -6,6 +6,7 @@ that is raised does not mean that the map is wrong, but that it should not be tr
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -67,6 +68,9 @@ class Diagnosis:
     def is_sound(self) -> bool:
         """Whether no doubt is raised."""
         return not self.raised
+
+    def __iter__(self) -> Iterator[Flag]:
+        return iter(self.flags)
 
     def __getitem__(self, name: str) -> Flag:
         for flag in self.flags:

@@ -137,10 +137,11 @@ def find_layered_patches(points: FloatArray, pieces: list[Piece]) -> tuple[float
 def closing_steps(points: FloatArray, piece: Piece) -> float:
     """Return the distance between the ends of a curve, in longest steps along it.
 
-    Infinite where there is no curve. Points at random leave gaps; a closed curve is cut at the
-    longest of them, if no edge of the graph crosses it.
+    Infinite where there is no curve, or patches do not follow it. Points at random leave gaps; a
+    closed curve is cut at the longest of them, if no edge of the graph crosses it.
     """
-    if piece.embedding.shape[1] > 1 or piece.cover.n_patches == 1:
+    is_followed = piece.cover.n_patches > 1 and not piece.is_rough
+    if piece.embedding.shape[1] > 1 or not is_followed or piece.alignment.match > LARGEST_MATCH:
         return np.inf
     ordered = points[piece.nodes[np.argsort(piece.embedding[:, 0])]].astype(np.float64)
     longest = float(np.linalg.norm(np.diff(ordered, axis=0), axis=1).max())
