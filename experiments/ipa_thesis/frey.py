@@ -8,11 +8,13 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.decomposition import PCA
 
 from experiments.harness import FULL, Outcome, Size, fit, say, write_table
 from experiments.ipa_thesis.methods import certificate, first_axes, ours, thesis, with_room
 from experiments.pictures import save, show_map, thumbnails
 from isofold import IPA
+from isofold._typing import FloatArray
 from isofold.datasets import load_frey_faces
 from isofold.quality import continuity, neighbor_error, trustworthiness
 
@@ -48,29 +50,37 @@ def spectra(folder: Path, size: Size = FULL) -> None:
 
 
 def map_of_faces(folder: Path, size: Size = FULL) -> None:
-    """Map the faces into two dimensions and draw some of them."""
+    """Map the faces into two dimensions, beside PCA, and draw some of them."""
     faces = size.part(load_frey_faces())
+    outcomes = [
+        first_axes(fit(name, method(2), faces.X), 2) for name, method in methods(size).items()
+    ]
+    outcomes.append(fit("PCA", PCA(2, svd_solver="full"), faces.X))
     rows = []
-    shape = (len(faces.X), *(faces.image_shape or ()))
-    figure, panels = plt.subplots(1, 2, figsize=(17, 9.5), layout="constrained")
-    for axes, (name, method) in zip(panels, methods(size).items(), strict=True):
-        outcome = first_axes(fit(name, method(2), faces.X), 2)
+    images = faces.X.reshape(len(faces.X), *(faces.image_shape or ()))
+    figure, panels = plt.subplots(1, len(outcomes), figsize=(25, 9.5), layout="constrained")
+    for axes, outcome in zip(panels, outcomes, strict=True):
+        rows.append(_scores(outcome, faces.X))
         Y = outcome.embedding
-        say(f"{name}:\n{outcome.model.diagnosis_}\n")
-        rows.append(
-            {
-                "method": name,
-                "trustworthiness": float(trustworthiness(faces.X, Y)),
-                "continuity": float(continuity(faces.X, Y)),
-                "ψ_KNN, k = 12": float(neighbor_error(faces.X, Y)),
-                "doubts": ", ".join(flag.name for flag in outcome.model.diagnosis_.raised),
-                "seconds": outcome.seconds,
-            }
-        )
-        show_map(axes, Y, np.arange(len(Y)), f"{name}: colors follow the film", s=6)
-        thumbnails(axes, Y, faces.X.reshape(shape), n_across=13)
+        show_map(axes, Y, np.arange(len(Y)), f"{outcome.name}: colors follow the film", s=6)
+        thumbnails(axes, Y, images, n_across=13)
     write_table(rows, folder / "thesis_frey")
     save(figure, folder / "thesis_frey.png")
+
+
+def _scores(outcome: Outcome, X: FloatArray) -> dict[str, Any]:
+    diagnosis = getattr(outcome.model, "diagnosis_", None)
+    if diagnosis is not None:
+        say(f"{outcome.name}:\n{diagnosis}\n")
+    Y = outcome.embedding
+    return {
+        "method": outcome.name,
+        "trustworthiness": float(trustworthiness(X, Y)),
+        "continuity": float(continuity(X, Y)),
+        "ψ_KNN, k = 12": float(neighbor_error(X, Y)),
+        "doubts": "" if diagnosis is None else ", ".join(flag.name for flag in diagnosis.raised),
+        "seconds": outcome.seconds,
+    }
 
 
 def _row(outcome: Outcome, r: int) -> dict[str, Any]:

@@ -18,7 +18,10 @@ def ours(**options: Any) -> IPA:
 
 
 def thesis(n_patches: int, **options: Any) -> IPA:
-    """Return the IPA of the thesis: k-means clusters, projected on their principal axes."""
+    """Return the IPA of the thesis: k-means clusters, projected on their principal axes.
+
+    Patches that are chosen are stitched, also where the data are no sheet.
+    """
     return IPA(cover="kmeans", n_patches=n_patches, chart="pca", random_state=0, **options)
 
 
@@ -35,7 +38,8 @@ def with_room(n_components: int) -> LowRankSDP:
 def certificate(model: IPA | MVU) -> str:
     """Return what is proven of the solution; IPA has none where it did not stitch patches.
 
-    Data that are no sheet are laid out along shortest paths or projected, and `diagnosis_` says so.
+    With the patches that it finds itself, data that are no sheet are laid out along shortest paths
+    or projected, and `layout_` says so.
     """
     return "-" if model.solution_ is None else model.solution_.status.name
 

@@ -38,7 +38,7 @@ TABLES = {
     ("ipa_thesis", "million"): {"thesis_million": 5},
     ("ipa_thesis", "bridged"): {"thesis_bridged": 2},
     ("ipa_thesis", "spectra"): {"thesis_spectra": 2 * 2},
-    ("ipa_thesis", "frey"): {"thesis_frey": 2},
+    ("ipa_thesis", "frey"): {"thesis_frey": 3},
     ("ipa_thesis", "mnist"): {"thesis_mnist": 5 + 4 + 3},
     ("ipa_real", "faces"): {"real_faces": 2 * (3 + UMAP)},
     ("ipa_real", "digits"): {"real_digits": 2 * (3 + UMAP)},
