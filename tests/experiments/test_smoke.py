@@ -143,6 +143,15 @@ TABLES = {
     ("real_data", "mnist"): {"real_data_mnist": 2},
 }
 
+SLOW = {
+    ("disjoint_manifolds", "strategies"),
+    ("ldlc", "few_patches"),
+    ("unfolding", "half_globe"),
+    ("unfolding", "kernels"),
+    ("unfolding", "cities"),
+}
+"""Long rehearsals of methods that others of their package rehearse, too: for `make test-slow`."""
+
 WHERE_WRONG = {"shapes_errors", "shapes_graph_only_errors"}
 """Tables of errors, which are written where there are some."""
 
@@ -204,7 +213,11 @@ def assert_whole(rows):
         assert found or re.search(r"\d", text), row
 
 
-@pytest.mark.parametrize("chain", TABLES, ids=" ".join)
+@pytest.mark.parametrize(
+    "chain",
+    [pytest.param(chain, marks=[pytest.mark.slow] * (chain in SLOW)) for chain in TABLES],
+    ids=" ".join,
+)
 def test_experiment_writes_whole_tables(chain, workplace):
     package, *names = chain
     out = workplace / "out"
@@ -221,6 +234,11 @@ def test_experiment_writes_whole_tables(chain, workplace):
 def test_every_experiment_is_tested():
     tested = {(package, name) for package, *names in TABLES for name in names}
     assert tested == {(package, name) for package, own in REGISTRIES.items() for name in own}
+
+
+def test_every_package_is_rehearsed_in_every_run():
+    assert set(TABLES) >= SLOW
+    assert {package for package, *_ in set(TABLES) - SLOW} == set(REGISTRIES)
 
 
 def test_every_package_is_run():
