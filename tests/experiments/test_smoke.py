@@ -146,6 +146,7 @@ TABLES = {
 SLOW = {
     ("disjoint_manifolds", "strategies"),
     ("ldlc", "few_patches"),
+    ("real_data", "stability"),
     ("unfolding", "half_globe"),
     ("unfolding", "kernels"),
     ("unfolding", "cities"),

@@ -102,7 +102,7 @@ class TestMethodAndParameters:
         unfold = Unfold()
         unfold.embedding_, unfold.rows_ = ipa.embedding_, np.arange(500)
         unfold.estimator_ = Isomap()
-        unfold.decision_ = SimpleNamespace(reasons=())
+        unfold.decision_ = SimpleNamespace(reasons=(), method="pca", doubts=frozenset())
         told = find(roll, unfold).words.warnings
         assert any("fitted to 500 of 800 samples" in warning for warning in told)
 
