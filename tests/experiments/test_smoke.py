@@ -144,14 +144,32 @@ TABLES = {
 }
 
 SLOW = {
+    ("ipa_thesis", "neighbors"),
+    ("ipa_thesis", "simple"),
     ("disjoint_manifolds", "strategies"),
+    ("ldlc", "mnist_recognition"),
+    ("ldlc", "swiss_roll"),
+    ("ldlc", "mnist_patches"),
     ("ldlc", "few_patches"),
-    ("real_data", "stability"),
+    ("unfolding", "swiss_roll"),
     ("unfolding", "half_globe"),
     ("unfolding", "kernels"),
+    ("unfolding", "semi_supervised"),
+    ("unfolding", "tessera_roll"),
     ("unfolding", "cities"),
+    ("unfolding", "mnist"),
+    ("unfolding", "star"),
+    ("out_of_sample", "faces"),
+    ("out_of_sample", "mvu"),
+    ("shapes", "real"),
+    ("decisions", "pieces"),
+    ("decisions", "draws"),
+    ("decisions", "fresh"),
+    ("real_data", "tables"),
+    ("real_data", "stability"),
+    ("real_data", "mnist"),
 }
-"""Long rehearsals of methods that others of their package rehearse, too: for `make test-slow`."""
+"""Long rehearsals of methods that shorter ones of the same package rehearse, too."""
 
 WHERE_WRONG = {"shapes_errors", "shapes_graph_only_errors"}
 """Tables of errors, which are written where there are some."""
