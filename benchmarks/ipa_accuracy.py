@@ -23,8 +23,8 @@ from benchmarks import ipa_data as data
 from benchmarks import peers
 from benchmarks.harness import Case
 from isofold import IPA
-from isofold._errors import DoubtfulMapWarning
 from isofold._typing import FloatArray
+from isofold.exceptions import DoubtfulMapWarning
 from isofold.sdp import Status
 
 N_SEEDS = 5

@@ -14,7 +14,7 @@ from benchmarks.harness import Case
 from isofold._typing import FloatArray, IntArray
 from isofold.datasets import swiss_roll
 from isofold.sdp import GramSDP, LowRankSDP, Status, square_constraints
-from isofold.sdp.conic import ConicSDP
+from isofold.sdp.solvers.conic import ConicSDP
 
 GAP = 1e-4
 CONIC_SECONDS = 120.0

@@ -17,7 +17,7 @@ from isofold import IPA, MVU, FastMVU, LandmarkMVU
 from isofold.datasets import swiss_roll
 from isofold.datasets._dataset import Dataset
 from isofold.quality import procrustes_error
-from isofold.sdp.conic import ConicSDP
+from isofold.sdp.solvers.conic import ConicSDP
 
 PEER_SECONDS = 600.0
 NARROW, WIDE = 10.0, 21.0

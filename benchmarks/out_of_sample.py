@@ -125,7 +125,7 @@ def _place(fit: Callable[[FloatArray, FloatArray], Any], data: Digits) -> dict[s
     begin = _clocks()
     extension = fit(data.points, data.images)
     middle = _clocks()
-    placed = extension.extend(data.new)
+    placed = extension.transform(data.new)
     end = _clocks()
     return {
         "fit": (middle - begin)[0],

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from benchmarks.harness import Case
 from benchmarks.stitching_problems import Stitch, bent_sheet, holed_roll
 from isofold.sdp import GramSDP, LowRankSDP, Status
-from isofold.sdp.conic import ConicSDP
+from isofold.sdp.solvers.conic import ConicSDP
 
 CONIC_SECONDS = 120.0
 

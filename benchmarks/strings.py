@@ -11,7 +11,7 @@ from benchmarks.harness import Case
 from isofold.datasets import swiss_roll
 from isofold.neighbors import build_graph
 from isofold.sdp import GramSDP, LowRankSDP
-from isofold.sdp.conic import ConicSDP
+from isofold.sdp.solvers.conic import ConicSDP
 
 GAP = 1e-4
 PEER_SECONDS = 120.0

@@ -16,7 +16,7 @@ from experiments.harness import FULL, Size, command, fit, write_table
 from isofold import MVU, ColoredMVU
 from isofold._typing import FloatArray, IntArray
 from isofold.datasets import Dataset
-from isofold.embedding.colored_mvu import hsic
+from isofold.embedding.mvu.colored import hsic
 from isofold.quality import one_nn_error
 
 

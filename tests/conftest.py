@@ -5,7 +5,7 @@ import signal
 import matplotlib as mpl
 import pytest
 
-import hypothesis_profiles  # noqa: F401 - loads the profile, before tests are imported
+from support import hypothesis_profiles  # noqa: F401 - loads the profile, before tests are imported
 
 mpl.use("Agg")
 

@@ -16,7 +16,7 @@ EXAMPLE = ROOT / "examples" / "first_map.py"
 
 
 # Digits have more dimensions than the map: the first example warns of it, as it should.
-@pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning")
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 def test_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)

@@ -8,9 +8,9 @@ import pytest
 import isofold
 from isofold import _memory
 from isofold._dependencies import require
-from isofold._errors import InvalidInputError, MemoryLimitError, MissingDependencyError
 from isofold._parallel import ordered_map
 from isofold._validation import check_finite, check_points
+from isofold.exceptions import InvalidInputError, MemoryLimitError, MissingDependencyError
 
 
 def test_rooms_are_attributes_and_listed():

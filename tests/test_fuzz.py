@@ -8,12 +8,12 @@ from pathlib import Path
 from hypothesis import settings
 
 import fuzz
-from hypothesis_profiles import USUAL, examples
+from support.hypothesis_profiles import USUAL, examples
 
 TESTS = Path(__file__).parent
 PROPERTIES = """
 from hypothesis import given, strategies as st
-from hypothesis_profiles import examples
+from support.hypothesis_profiles import examples
 
 @given(st.integers(0, 10**6))
 def test_wrong(number):

@@ -22,9 +22,8 @@ from isofold import (
     LocalMDS,
     Unfold,
 )
-from isofold._errors import EarlyInterrupt, InterruptedFitWarning
 from isofold._parallel import ordered_map
-from isofold._progress import (
+from isofold._progress.stages import (
     closing,
     fitting,
     interrupt,
@@ -33,13 +32,14 @@ from isofold._progress import (
     progress,
     until_interrupted,
 )
-from isofold.clustering.restarts import _clustering
+from isofold.clustering.localized.restarts import _clustering
+from isofold.exceptions import EarlyInterrupt, InterruptedFitWarning
 from isofold.quality import trustworthiness
 from isofold.sdp import DenseSDP, GramSDP, LowRankSDP, Status
-from progress_cases import CLUSTERERS, EMBEDDERS, FEW, SIDE, X, attributes_of, half_pipe
+from support.progress_cases import CLUSTERERS, EMBEDDERS, FEW, SIDE, X, attributes_of, half_pipe
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning"),
+    pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
 
@@ -88,7 +88,7 @@ class Presser:
 @pytest.fixture(autouse=True)
 def handlers(monkeypatch, ctrl_c):
     """Every listener hears all, and handlers are those of Python before and after."""
-    monkeypatch.setattr("isofold._progress.LEAST_INTERVAL", 0.0)
+    monkeypatch.setattr("isofold._progress.stages.LEAST_INTERVAL", 0.0)
     yield
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert not interrupted()
@@ -363,7 +363,7 @@ def test_no_more_rehearsals():
     # What was tried, and the best of it.
     scores = {c.method: c.score for c in unfold.decision_.candidates}
     assert unfold.decision_.method == max(scores, key=scores.__getitem__)
-    assert len(unfold.rows_) <= len(X)
+    assert len(unfold.fitted_samples_) <= len(X)
 
 
 def test_what_was_rehearsed_is_a_state():
@@ -380,7 +380,7 @@ def test_what_was_rehearsed_is_a_state():
     assert is_last
     assert unfold.decision_.method == "ipa"
     # A fifth was held out.
-    assert len(unfold.rows_) == len(X) - len(X) // 5
+    assert len(unfold.fitted_samples_) == len(X) - len(X) // 5
     assert trustworthiness(X, unfold.embedding_, n_neighbors=8) > 0.9
 
 
@@ -477,8 +477,8 @@ def test_a_signal_to_a_process():
 import os, signal, sys, threading
 sys.path.insert(0, sys.argv[1])
 from isofold import MVU
-from isofold._progress import progress
-from progress_cases import half_pipe
+from isofold._progress.stages import progress
+from support.progress_cases import half_pipe
 def listen(news):
     if news.stage == "unfold" and news.objective is not None and not pressed.is_set():
         pressed.set()

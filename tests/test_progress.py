@@ -20,12 +20,12 @@ from sklearn.base import clone
 
 import isofold
 from isofold import IPA, MVU, OutOfSample
-from isofold._bar import progress_bar
-from isofold._errors import InvalidInputError
 from isofold._parallel import ordered_map
-from isofold._progress import LEAST_INTERVAL, Progress, fitting, progress, stage
+from isofold._progress.bar import progress_bar
+from isofold._progress.stages import LEAST_INTERVAL, Progress, fitting, progress, stage
+from isofold.exceptions import InvalidInputError
 from isofold.sdp import DenseSDP, GramSDP, LowRankSDP
-from progress_cases import CLUSTERERS, EMBEDDERS, OTHERS, X, attributes_of, fit, result_of
+from support.progress_cases import CLUSTERERS, EMBEDDERS, OTHERS, X, attributes_of, fit, result_of
 
 VERBOSE = {**EMBEDDERS, **CLUSTERERS}
 SOLVED = ("IPA", "MVU", "LandmarkMVU", "FastMVU", "ColoredMVU", "DisjointMVU", "EAT", "TesseraMap")
@@ -74,7 +74,7 @@ def test_stages_tell_how_far_they_are():
 
 
 def test_a_stage_has_ended_when_it_says_so(monkeypatch):
-    monkeypatch.setattr("isofold._progress.LEAST_INTERVAL", 0.0)
+    monkeypatch.setattr("isofold._progress.stages.LEAST_INTERVAL", 0.0)
 
     def work():
         with stage("work", total=2) as steps:
@@ -287,7 +287,7 @@ def on_terminal(code, *, term="xterm"):
 
 def test_verbose_fits_show_their_stages_on_a_terminal():
     code = """
-from progress_cases import CLUSTERERS, EMBEDDERS, IPA, OutOfSample, fit
+from support.progress_cases import CLUSTERERS, EMBEDDERS, IPA, OutOfSample, fit
 for name, estimator in {**EMBEDDERS, **CLUSTERERS}.items():
     print(f"<{name}>", flush=True)
     fit(name, estimator.set_params(verbose=True), 60)
@@ -308,8 +308,8 @@ print("<end>", flush=True)
 BAR = """
 import sys, time
 import isofold
-from isofold._bar import progress_bar
-from isofold._progress import fitting, progress, stage
+from isofold._progress.bar import progress_bar
+from isofold._progress.stages import fitting, progress, stage
 def work(seconds, name="long work"):
     with stage(name, total=2) as steps:
         steps.began -= seconds  # as if it took so long, however busy the machine is
@@ -319,7 +319,7 @@ def work(seconds, name="long work"):
 
 def test_longer_stages_leave_a_line():
     code = f"""{BAR}
-isofold._bar.WORTH_A_LINE = 3600.0
+isofold._progress.bar.WORTH_A_LINE = 3600.0
 with progress():
     work(4000.0)
     work(0.0, "short work")
@@ -415,8 +415,8 @@ def test_notebooks_without_widgets_get_lines(monkeypatch, capsys):
     monkeypatch.setattr(builtins, "get_ipython", ZMQInteractiveShell, raising=False)
     monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
-    monkeypatch.setattr("isofold._bar.find_spec", lambda _: None)
-    monkeypatch.setattr("isofold._bar.WORTH_A_LINE", 0.0)
+    monkeypatch.setattr("isofold._progress.bar.find_spec", lambda _: None)
+    monkeypatch.setattr("isofold._progress.bar.WORTH_A_LINE", 0.0)
     with progress():
         with stage("work", total=2) as steps:
             steps.advance(objective=2.5)

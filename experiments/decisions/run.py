@@ -31,9 +31,9 @@ import numpy as np
 from experiments.decisions.kinds import SIZES, Draw, make_draw
 from experiments.harness import FULL, Row, Size, say, write_table
 from isofold import Unfold
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
-from isofold.embedding._candidates import fit_quietly, judge, make_embedder, nearest_points
+from isofold.embedding.unfold.rehearsal import fit_quietly, judge, make_embedder, nearest_points
+from isofold.exceptions import InvalidInputError
 from isofold.quality import procrustes_error
 
 __all__ = ["METHODS", "SEED", "Verdict", "decide", "draws", "error_of", "fresh"]
@@ -210,7 +210,7 @@ def _row(number: int, draw: Draw, verdict: Verdict) -> Row:
         **{f"score {m}": round(float(verdict.scores[m].mean()), 4) for m in METHODS},
         **{f"rehearsed {m}": _rounded(rehearsed, m) for m in METHODS},
         "dimension": round(verdict.unfold.survey_.dimension, 2),
-        "match": _rounded(decision.evidence, "match"),
+        "misfit": _rounded(decision.evidence, "misfit"),
         "seconds": round(verdict.seconds, 1),
     }
 

@@ -19,7 +19,7 @@ from experiments.harness import FULL, Row, Size, say, write_table
 from isofold import IPA, Unfold
 from isofold._typing import FloatArray
 from isofold.datasets import ISOMETRIC, SYNTHETIC, Dataset, lift
-from isofold.embedding._candidates import fit_quietly
+from isofold.embedding.unfold.rehearsal import fit_quietly
 from isofold.quality import procrustes_error
 
 __all__ = [
@@ -157,7 +157,7 @@ def compare(surface: Surface, plan: Plan) -> Row:
         "error of Unfold": ", ".join(f"{error:.2g}" for error in ours),
         "error of IPA": ", ".join(f"{error:.2g}" for error in theirs),
         "equal": "yes" if np.array_equal(unfold.embedding_, ipa.embedding_) else "no",
-        "match": unfold.decision_.evidence.get("match", ""),
+        "misfit": unfold.decision_.evidence.get("misfit", ""),
         "doubts of IPA": ", ".join(flag.name for flag in ipa.diagnosis_.raised) or "-",
     }
     say(" | ".join(str(value) for value in row.values()))

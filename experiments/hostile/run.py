@@ -239,7 +239,7 @@ def run_draw(method: str, draw: Draw) -> dict[str, Any]:
 
 def _components(model: Any, fitted: Any, n: int) -> IntArray | None:
     """Return the component of every sample, if the method said that there are several."""
-    component = _samples(fitted, "piece_", n)
+    component = _samples(fitted, "component_", n)
     if component is not None and component.max() > 0:
         return component
     if hasattr(model, "decision_") and model.decision_.evidence.get("pieces", 1.0) > 1.0:

@@ -25,7 +25,7 @@ FLAGS = (
     "rough",
     "noise",
     "certificate",
-    "match",
+    "misfit",
     "hinges",
     "contraction",
     "bending",

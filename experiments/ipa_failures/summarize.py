@@ -150,10 +150,22 @@ def _agreement(draws: pd.DataFrame, name: str) -> tuple[str, str]:
 
 
 def _listed(draws: pd.DataFrame) -> str:
-    head = ("draw", "surface", "n", "d", "r", "noise", "options", "F", "error", "estimate", "match")
+    head = (
+        "draw",
+        "surface",
+        "n",
+        "d",
+        "r",
+        "noise",
+        "options",
+        "F",
+        "error",
+        "estimate",
+        "misfit",
+    )
     rows = []
     for draw in draws.itertuples():
-        figures = (draw.noise, draw.floor, draw.error, draw.estimated_error, draw.flag_match)
+        figures = (draw.noise, draw.floor, draw.error, draw.estimated_error, draw.flag_misfit)
         noise, *others = (f"{value:.2g}" for value in figures)
         what = (draw.number, draw.surface, draw.n_samples, draw.n_features, draw.n_components)
         rest = (draw.n_patches, draw.status, f"{draw.seconds:.1f}", draw.flags)

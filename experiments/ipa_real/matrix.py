@@ -24,8 +24,8 @@ import numpy as np
 
 from experiments.harness import FULL, Row, Size, say, write_table
 from isofold import IPA
-from isofold._errors import DoubtfulMapWarning
 from isofold._typing import FloatArray
+from isofold.exceptions import DoubtfulMapWarning
 from isofold.quality import trustworthiness
 
 __all__ = ["KINDS", "every_dimension", "row_of"]

@@ -16,9 +16,9 @@ from experiments.harness import FULL, Outcome, Row, Size, fit, say, write_table
 from experiments.ipa_real.studies import Study
 from experiments.pictures import save, show_map, thumbnails
 from isofold import IPA
-from isofold._errors import DisconnectedGraphWarning
 from isofold._typing import FloatArray
 from isofold.datasets import Dataset
+from isofold.exceptions import DisconnectedGraphWarning
 from isofold.linalg import procrustes
 from isofold.quality import Scorecard, scorecard
 
@@ -99,7 +99,7 @@ def _row(data: Dataset, outcome: Outcome, card: Scorecard, r: int) -> Row:
     if isinstance(model, IPA):
         row["doubts"] = _doubts(model)
         row["estimated error"] = model.estimated_error_
-        row["cut off"] = model.cut_off_
+        row["cut off"] = model.discarded_variance_ratio_
     else:
         row |= {"doubts": "", "estimated error": "", "cut off": ""}
     row["warnings"] = " ".join(outcome.warnings) or "none"

@@ -90,7 +90,7 @@ def _row(outcome: Outcome, r: int) -> dict[str, Any]:
         "r": r,
         "axes above 1 %": int((shares > NEGLIGIBLE).sum()),
         "share in the first r": float(shares[:r].sum()),
-        "cut off": outcome.model.cut_off_,
+        "cut off": outcome.model.discarded_variance_ratio_,
         "certificate": certificate(outcome.model),
         "doubts": ", ".join(flag.name for flag in outcome.model.diagnosis_.raised) or "none",
         "seconds": outcome.seconds,

@@ -84,7 +84,7 @@ def _sparsity_errors(seed: int, n_train: int) -> dict[str, dict[str, float]]:
     }
     errors: dict[str, dict[str, float]] = {}
     for name, fit in METHODS.items():
-        missed = np.sum((fit(X, flat).extend(new) - new_flat) ** 2, axis=1)
+        missed = np.sum((fit(X, flat).transform(new) - new_flat) ** 2, axis=1)
         errors[name] = {
             key: float(np.sqrt(missed[rows].mean())) / spacing for key, rows in groups.items()
         }
@@ -101,7 +101,7 @@ def _errors_beyond(seed: int, n_train: int) -> dict[str, dict[str, float]]:
         extension = fit(roll.X, roll.truth)
         errors[name] = {}
         for step, flat in steps_beyond(roll.truth, spacing, rng).items():
-            missed = np.sum((extension.extend(on_roll(flat)) - flat) ** 2, axis=1)
+            missed = np.sum((extension.transform(on_roll(flat)) - flat) ** 2, axis=1)
             errors[name][f"{step:g} steps beyond"] = float(np.sqrt(missed.mean())) / spacing
     return errors
 

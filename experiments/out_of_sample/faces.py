@@ -96,7 +96,10 @@ def fold_errors(
     def best(**options: Any) -> tuple[float, float]:
         """Return the least errors over all numbers of neighbors, as in the paper."""
         on_new, on_kept = (
-            [fit_goose(X[train], Y, n_neighbors=k, **options).extend(X[test]) for k in candidates]
+            [
+                fit_goose(X[train], Y, n_neighbors=k, **options).transform(X[test])
+                for k in candidates
+            ]
             for Y in (alone, known)
         )
         return (
@@ -113,9 +116,9 @@ def fold_errors(
         "its own transform": (both(own)[0], np.nan) if keeps_own_map else both(own),
         "GOoSE, thesis, best k": best(scaling="range", interpolate=False),
         "GOoSE, best k": best(),
-        "GOoSE": both(lambda Y: fit_goose(X[train], Y).extend(X[test])),
+        "GOoSE": both(lambda Y: fit_goose(X[train], Y).transform(X[test])),
         "GOoSE, auto": (np.nan, rms(automatic, expected)),
-        "barycentric": both(lambda Y: fit_barycentric(X[train], Y).extend(X[test])),
+        "barycentric": both(lambda Y: fit_barycentric(X[train], Y).transform(X[test])),
     }
 
 

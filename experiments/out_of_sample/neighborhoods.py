@@ -61,7 +61,7 @@ def errors_by_neighbors(
 ) -> list[float]:
     """Return the errors of an extension with each number of neighbors."""
     fits: list[Fit] = [partial(family, n_neighbors=k) for k in NEIGHBORS]
-    return [rms(fit(*known).extend(new[0]), new[1]) for fit in fits]
+    return [rms(fit(*known).transform(new[0]), new[1]) for fit in fits]
 
 
 def _automatic(

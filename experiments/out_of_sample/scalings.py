@@ -64,7 +64,7 @@ def scalings(folder: Path, size: Size = FULL) -> None:
                 train, test = random_split(n_points, n_train, seed=seed)
                 Y = make(roll)
                 for name, fit in METHODS.items():
-                    placed = fit(roll.X[train], Y[train]).extend(roll.X[test])
+                    placed = fit(roll.X[train], Y[train]).transform(roll.X[test])
                     errors[name].append(100 * rms(placed, Y[test]) / spread(Y))
             say(f"{title}, noise {noise}")
             medians = {name: quartiles(found) for name, found in errors.items()}

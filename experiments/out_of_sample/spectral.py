@@ -116,10 +116,10 @@ def run_errors(
     placed: dict[str, FloatArray] = {}
     fixed: dict[str, float | None] = {"the map's own change": None, "its own transform": None}
     for name, fit in fits.items():
-        new = fit(X[train], alone).extend(X[test])
+        new = fit(X[train], alone).transform(X[test])
         placed[name] = move_onto(alone, everything[train], new)
         if name != "Bengio":
-            kept = fit(X[train], everything[train]).extend(X[test])
+            kept = fit(X[train], everything[train]).transform(X[test])
             fixed[name] = 100 * rms(kept, expected) / extent
     if hasattr(model, "transform"):
         own = move_onto(alone, everything[train], model.transform(X[test]))

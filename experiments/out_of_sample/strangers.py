@@ -45,7 +45,7 @@ class OfNeighbors:
     n_neighbors: int
     average: Callable[..., FloatArray]
 
-    def extend(self, X_new: FloatArray) -> FloatArray:
+    def transform(self, X_new: FloatArray) -> FloatArray:
         """Return the images of new points."""
         near = cKDTree(self.points).query(X_new, range(1, self.n_neighbors + 1))[1]
         return self.average(self.images[near], axis=1)
@@ -79,7 +79,7 @@ def tsne(folder: Path, size: Size = FULL) -> None:
     table: list[Row] = []
     panels = {}
     for name, fit in METHODS.items():
-        placed = fit(known, Y).extend(new)
+        placed = fit(known, Y).transform(new)
         panels[name] = placed
         told = agreement(Y, labels[:n_train], placed, labels[n_train:])
         missed = _missed(fit, known, Y) / spacing
@@ -105,7 +105,7 @@ def _missed(fit: Fit, X: FloatArray, Y: FloatArray) -> FloatArray:
     """Return how far from its own place on the map each point goes if it is left out."""
     placed = np.empty_like(Y)
     for train, test in folds(len(X), N_FOLDS, seed=0):
-        placed[test] = fit(X[train], Y[train]).extend(X[test])
+        placed[test] = fit(X[train], Y[train]).transform(X[test])
     return np.linalg.norm(placed - Y, axis=1)
 
 

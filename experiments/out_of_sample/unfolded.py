@@ -78,7 +78,7 @@ def held_out(
     """Return where each point goes on the map of nine tenths, all from one map."""
     placed = np.empty_like(Y)
     for train, test in folds(len(X), n_folds, seed=seed):
-        placed[test] = fit(X[train], Y[train]).extend(X[test])
+        placed[test] = fit(X[train], Y[train]).transform(X[test])
     return placed
 
 
@@ -99,7 +99,7 @@ def _against_truth(
     unit = spread(truth) / 100
     errors = {"map": rms(motion.apply(Y), truth[: len(X)]) / unit}
     for name, fit in METHODS.items():
-        placed = motion.apply(fit(X, Y).extend(new))
+        placed = motion.apply(fit(X, Y).transform(new))
         errors[name] = rms(placed, truth[len(X) :]) / unit
     return errors
 

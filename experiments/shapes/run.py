@@ -11,7 +11,7 @@ import numpy as np
 
 from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.shapes.cases import Trial, trials
-from isofold.alignment.diagnosis import Flag
+from isofold._findings import Flag
 from isofold.neighbors import build_graph
 from isofold.survey import recognize_shapes
 

@@ -77,7 +77,7 @@ def globe_errors(placed: Placed, mesh: Dataset, new: Dataset) -> Row:
         "largest": float(off.max()),
         "kernel rank": placed.model.kernel_rank_ratio_,
         "preservation error": placed.model.preservation_error_,
-        "beyond 2-D": placed.model.cut_off_,
+        "beyond 2-D": placed.model.discarded_variance_ratio_,
         "seconds": placed.seconds,
         "warnings": "; ".join(words.split(":")[0] for words in placed.warnings),
     }

@@ -94,7 +94,7 @@ def kernel_row(placed: Placed, case: Case) -> Row:
         "border error": errors["border"],
         "preservation error": model.preservation_error_,
         "stretch": model.stretch_,
-        "beyond 2-D": model.cut_off_,
+        "beyond 2-D": model.discarded_variance_ratio_,
         "status": model.solution_.status.name,
         "seconds": placed.seconds,
         "warnings": "; ".join(dict.fromkeys(words.split(":")[0] for words in placed.warnings)),

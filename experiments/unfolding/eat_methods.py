@@ -94,12 +94,12 @@ class WithWeights(BaseEstimator):
         """Return the map of the points."""
         self.estimator_ = clone(self.estimator)
         embedding = self.estimator_.fit_transform(X)
-        self.extension_ = fit_barycentric(X, embedding, n_neighbors=self.n_neighbors)
+        self.map_ = fit_barycentric(X, embedding, n_neighbors=self.n_neighbors)
         return embedding
 
     def transform(self, X: FloatArray) -> FloatArray:
         """Return the places of new points."""
-        return self.extension_.extend(X)
+        return self.map_.transform(X)
 
 
 def place(name: str, model: Any, X: FloatArray, X_new: FloatArray, **pairs: Any) -> Placed:

@@ -123,7 +123,7 @@ def _shared(placed: Placed, name: str) -> dict[str, Any]:
     labels = getattr(placed.model, "labels_", None)
     return {
         "tesserae": "-" if labels is None else int(labels.max()) + 1,
-        "cut off": getattr(placed.model, "cut_off_", "-"),
+        "cut off": getattr(placed.model, "discarded_variance_ratio_", "-"),
         "processor seconds": placed.outcome.seconds,
         "seconds": placed.elapsed,
         "thesis": printed_time(name, placed.name),

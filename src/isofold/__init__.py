@@ -17,8 +17,7 @@ if _TYPE_CHECKING:
         storage,
         survey,
     )
-    from isofold._progress import progress
-    from isofold.alignment import StitchTerms
+    from isofold._progress.stages import progress
     from isofold.clustering import LDLC, MPPCA, VQPCA, GeodesicKMedoids, LocalSubspaceClassifier
     from isofold.embedding import (
         EAT,
@@ -35,6 +34,7 @@ if _TYPE_CHECKING:
         Unfold,
     )
     from isofold.reports import report
+    from isofold.stitching import StitchTerms
     from isofold.storage import load, save
 
 __version__ = "0.1.0"
@@ -90,11 +90,11 @@ _HOMES = {
     "LocalMDS": "embedding",
     "LocalSubspaceClassifier": "clustering",
     "OutOfSample": "embedding",
-    "StitchTerms": "alignment",
+    "StitchTerms": "stitching",
     "TesseraMap": "embedding",
     "Unfold": "embedding",
     "load": "storage",
-    "progress": "_progress",
+    "progress": "_progress.stages",
     "report": "reports",
     "save": "storage",
 }

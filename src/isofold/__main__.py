@@ -1,6 +1,6 @@
 """The command line as a program: ``isofold``, or ``python -m isofold``."""
 
-from isofold._interrupts import install
+from isofold._progress.signals import install
 
 __all__ = ["main"]
 

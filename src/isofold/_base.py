@@ -17,10 +17,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isofold._display import DisplayMixin
-from isofold._errors import EmbeddingError, InvalidInputError
 from isofold._memory import require_memory
 from isofold._parallel import one_blas_thread
-from isofold._progress import fitting
+from isofold._progress.stages import fitting
 from isofold._typing import FloatArray
 from isofold._validation import (
     check_distances,
@@ -32,6 +31,7 @@ from isofold._validation import (
     refuse_no_distances,
     refuse_no_features,
 )
+from isofold.exceptions import EmbeddingError, InvalidInputError
 
 __all__ = ["BaseEmbedder", "one_fit", "read_samples", "unchanged_if_refused"]
 

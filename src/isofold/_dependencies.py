@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-from isofold._errors import MissingDependencyError
+from isofold.exceptions import MissingDependencyError
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:

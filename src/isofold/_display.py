@@ -8,8 +8,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from isofold._errors import InvalidInputError
 from isofold._validation import check_choice
+from isofold.exceptions import InvalidInputError
 
 __all__ = ["DisplayMixin"]
 

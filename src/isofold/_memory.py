@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from isofold._errors import MemoryLimitError
+from isofold.exceptions import MemoryLimitError
 
 CONTROL_GROUP = Path("/sys/fs/cgroup")
 BLOCK_BYTES = 32 * 2**20

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-from isofold._errors import EarlyInterrupt, InvalidInputError
-from isofold._progress import Stage, interrupted, within_fit
+from isofold._progress.stages import Stage, interrupted, within_fit
+from isofold.exceptions import EarlyInterrupt, InvalidInputError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

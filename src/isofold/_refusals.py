@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._errors import InputTypeError, InvalidInputError
+from isofold.exceptions import InputTypeError, InvalidInputError
 
 __all__ = ["POINT_ADVICE", "refuse_foreign", "refuse_masked", "refuse_sparse"]
 

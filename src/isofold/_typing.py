@@ -10,3 +10,5 @@ import numpy.typing as npt
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Matrix: TypeAlias = Any
+"""A dense array, a SciPy sparse array, or (for objectives only) a LinearOperator."""

@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
-from isofold._errors import InputTypeError, InvalidInputError
 from isofold._memory import block_rows
 from isofold._refusals import POINT_ADVICE, refuse_foreign, refuse_masked, refuse_sparse
 from isofold._typing import FloatArray
+from isofold.exceptions import InputTypeError, InvalidInputError
 
 LARGEST_UNIT = 1e70
 """Beyond it (or below its inverse) products of two squared distances leave the range."""
@@ -370,7 +370,7 @@ def check_positive(value: Any, *, name: str) -> float:
     return float(value)
 
 
-def check_share(value: Any, *, name: str) -> float:
+def check_fraction(value: Any, *, name: str) -> float:
     """Return a number strictly between zero and one."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         msg = f"{name}={value!r} must be a number between 0 and 1, both excluded."

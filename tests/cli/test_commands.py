@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from cli.command_runs import WORDS, read_csv, run, write_array, write_csv, write_roll
 from isofold import IPA, datasets, load, save
-from isofold.cli._methods import METHODS
-from isofold.cli._scores import best_scale_error, measure
+from isofold.cli.methods import METHODS
+from isofold.cli.scores import best_scale_error, measure
 from isofold.datasets import swiss_roll
 from isofold.quality import procrustes_error, scorecard
 from isofold.survey import data
+from support.command_runs import WORDS, read_csv, run, write_array, write_csv, write_roll
 
 N_ROWS, GAPS = 400, (3, 77)
 
@@ -245,7 +245,7 @@ def test_settings_reach_the_method(tmp_path):
 
 
 def test_compare_goes_on_after_failures(tmp_path, monkeypatch):
-    from isofold.cli import _peers
+    from isofold.cli import peers as _peers
 
     def fail(*_):
         msg = "no\nway"
@@ -282,7 +282,7 @@ def test_scikit_learns_methods_run(peer, tmp_path):
 def test_compare_samples_where_a_method_would_not_end(tmp_path, monkeypatch):
     from dataclasses import replace
 
-    from isofold.cli import _peers
+    from isofold.cli import peers as _peers
 
     monkeypatch.setitem(_peers.PEERS, "pca", replace(_peers.PEERS["pca"], most_rows=50))
     result = run("compare", write_array(tmp_path / "sheet.npy"), "-m", "pca")
@@ -314,7 +314,7 @@ def test_dimension_of_a_sheet(tmp_path):
 
 
 def test_demo_fills_a_folder_and_does_not_overwrite_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("isofold.cli.demo.ROWS", 200)
+    monkeypatch.setattr("isofold.cli.commands.demo.ROWS", 200)
     folder = tmp_path / "demo"
     result = run("demo", folder)
     assert result.exit_code == 0, result.stderr

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from cli.command_runs import read_csv, run, run_program, write_array, write_csv, write_roll
-from cli.fuzzed_files import write_all
 from isofold import IPA
-from isofold._errors import InvalidInputError
-from isofold.cli._mapping import Outputs
-from isofold.cli._talk import clean
+from isofold.cli.console.console import clean
+from isofold.cli.steps.mapping import Outputs
+from isofold.exceptions import InvalidInputError
+from support.command_runs import read_csv, run, run_program, write_array, write_csv, write_roll
+from support.fuzzed_files import write_all
 
 # By a program of its own: each takes a second to start.
 N_BY_PROGRAM = 4
@@ -222,7 +222,7 @@ def test_a_finished_fit_is_not_lost_for_its_figures(
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("isofold.cli._scores.measure", fail)
+    monkeypatch.setattr("isofold.cli.scores.measure", fail)
     result = run("embed", sheet, "-m", "ipa", "-o", tmp_path / "m.csv")
     assert result.exit_code == code
     assert words in result.stderr

@@ -8,12 +8,12 @@ import sys
 import click
 import pytest
 
-from cli.command_runs import run, run_program
 from isofold import __version__
 from isofold.cli import main
-from isofold.cli._main import SHORT_HELP
-from isofold.cli._methods import METHODS
-from isofold.cli._peers import PEERS
+from isofold.cli.main import SHORT_HELP
+from isofold.cli.methods import METHODS
+from isofold.cli.peers import PEERS
+from support.command_runs import run, run_program
 
 HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "rich", "pandas", "matplotlib"}
 SHELLS = ("bash", "zsh", "fish")

@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from cli.command_runs import read_csv, run, write_array, write_csv
 from isofold import reports
+from support.command_runs import read_csv, run, write_array, write_csv
 
 ASKED = "Was the map made with --scale"
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from cli.command_runs import read_csv, run_on_screen, run_program, write_array, write_roll
+from support.command_runs import read_csv, run_on_screen, run_program, write_array, write_roll
 
 # Programs inherit what is done with Ctrl-C.
 pytestmark = pytest.mark.usefixtures("ctrl_c")
@@ -16,8 +16,9 @@ pytestmark = pytest.mark.usefixtures("ctrl_c")
 SLOW = """
 import time
 import isofold
-from isofold._progress import fitting, interrupted, interruptible, stage
-from isofold.cli import _watch, main
+from isofold._progress.stages import fitting, interrupted, interruptible, stage
+from isofold.cli import main
+from isofold.cli.console import watch as _watch
 
 _watch.PATIENCE = 0.1
 fit = isofold.IPA.fit
@@ -73,8 +74,8 @@ def test_long_lines_are_wrapped_on_a_screen_only(tmp_path):
     words = ["embed", path, "-m", "ipa", "--force", "-o", tmp_path / "map.csv"]
     code = "from isofold.cli import main\nmain()"
     _, shown = run_on_screen(code, *words, env={"NO_COLOR": "1", "COLUMNS": "60"})
-    talk = shown.partition("How true")[0]
-    assert max(map(len, talk.splitlines())) <= 60
+    console = shown.partition("How true")[0]
+    assert max(map(len, console.splitlines())) <= 60
     piped = run_program(*words)
     assert piped.stdout == ""
     assert "\x1b" not in piped.stderr

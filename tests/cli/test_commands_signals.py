@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from cli.command_runs import read_csv, write_array
-from isofold._targets import atomic_file
+from isofold._files import atomic_file
+from support.command_runs import read_csv, write_array
 
 pytestmark = pytest.mark.usefixtures("ctrl_c")  # which started programs inherit
 
@@ -119,7 +119,7 @@ def test_closed_streams_are_no_error(closed, words, tmp_path):
 # Writes half a file, says so, and goes on when it is told to.
 HALF = """
 import sys
-from isofold._targets import atomic_file
+from isofold._files import atomic_file
 
 with atomic_file(sys.argv[1], overwrite=True) as target:
     target.write_text("half")
@@ -186,7 +186,7 @@ def test_what_only_looks_abandoned_is_left_alone(tmp_path):
 
 
 def test_a_file_that_was_removed_before_it_was_locked_is_made_again(tmp_path, monkeypatch):
-    from isofold import _targets
+    from isofold import _files as _targets
 
     is_locked, n_looks = _targets._is_locked, 0
 

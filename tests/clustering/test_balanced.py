@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 
-from isofold._errors import InvalidInputError
 from isofold.clustering import balanced
 from isofold.clustering.balanced import balanced_clusters, cluster_means, join_small
+from isofold.exceptions import InvalidInputError
 
 # Sums of some hundred squares of size one.
 ROUNDING = 1e-9

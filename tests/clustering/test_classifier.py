@@ -5,10 +5,10 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.mixture import GaussianMixture
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from isofold._errors import InvalidInputError
 from isofold.clustering.classifier import LocalSubspaceClassifier
 from isofold.clustering.ldlc import LDLC
 from isofold.clustering.mppca import MPPCA
+from isofold.exceptions import InvalidInputError
 from isofold.quality import purity
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hypothesis_profiles import examples
-from isofold._errors import InvalidInputError
 from isofold.clustering import kmeans
 from isofold.datasets import swiss_roll
+from isofold.exceptions import InvalidInputError
+from support.hypothesis_profiles import examples
 
 
 @pytest.fixture(params=["faiss", "lloyd", "minibatch"])

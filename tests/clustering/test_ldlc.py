@@ -11,18 +11,19 @@ from scipy.stats import ortho_group
 from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hypothesis_profiles import examples
 from isofold import LDLC, VQPCA, GeodesicKMedoids
-from isofold._errors import DisconnectedGraphWarning
 from isofold._parallel import ordered_map
-from isofold.clustering import localized_base, restarts
-from isofold.clustering.medoids import MOST_EXACT
-from isofold.clustering.pieces import count_pieces
-from isofold.clustering.restarts import RHOS
+from isofold.clustering.connectivity import count_pieces
+from isofold.clustering.localized import base as localized_base
+from isofold.clustering.localized import restarts
+from isofold.clustering.localized.medoids import MOST_EXACT
+from isofold.clustering.localized.restarts import RHOS
 from isofold.datasets import sinusoid, spiral, swiss_roll
+from isofold.exceptions import DisconnectedGraphWarning
 from isofold.neighbors import GraphPaths, build_graph, build_search, connected_components
 from isofold.quality import is_localized, reconstruction_error
-from ldlc_cases import KINDS, geodesics, naive_costs, rounding_of, some_points
+from support.hypothesis_profiles import examples
+from support.ldlc_cases import KINDS, geodesics, naive_costs, rounding_of, some_points
 
 RELATIVE = 1e-9
 """Sums of some dozen squares of size one, computed in another order or in other units."""
@@ -58,7 +59,7 @@ def sizes_for(X, seed):
         GeodesicKMedoids(n_clusters=2, n_components=1, n_init=2, random_state=0),
     ]
 )
-@pytest.mark.filterwarnings("ignore::isofold._errors.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
 def test_estimator_checks(estimator, check):
     check(estimator)
 

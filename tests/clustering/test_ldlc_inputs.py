@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from isofold import LDLC, VQPCA, GeodesicKMedoids
-from isofold._errors import DisconnectedGraphWarning, InvalidInputError
 from isofold.clustering.base import BaseClusterer
-from ldlc_cases import some_points
+from isofold.exceptions import DisconnectedGraphWarning, InvalidInputError
+from support.ldlc_cases import some_points
 
 CLASSES = (LDLC, VQPCA, GeodesicKMedoids)
 

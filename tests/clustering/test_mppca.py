@@ -10,12 +10,12 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hypothesis_profiles import examples
 from isofold.clustering.mppca import MPPCA
 from isofold.clustering.ppca_em import MixtureRun, PPCAMixture, climb
 from isofold.clustering.subspaces import AffineSubspaces
 from isofold.quality import reconstruction_error
-from mppca_cases import FALL, planes, standardized
+from support.hypothesis_profiles import examples
+from support.mppca_cases import FALL, planes, standardized
 
 ROUNDING = 1e-9
 """Relative: likelihoods here are sums of at most some hundred terms of size 1 to 1e3, with squared

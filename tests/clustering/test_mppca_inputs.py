@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from isofold._errors import InvalidInputError
 from isofold.clustering.mppca import MPPCA
 from isofold.clustering.ppca_em import VARIANCE_FLOOR, _reseed, climb
-from mppca_cases import FALL, planes, standardized
+from isofold.exceptions import InvalidInputError
+from support.mppca_cases import FALL, planes, standardized
 
 
 def test_collapsed_components_stay_finite():

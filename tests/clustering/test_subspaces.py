@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
-from hypothesis_profiles import examples
 from isofold.clustering.subspaces import AffineSubspaces, fit_subspaces, members_of
-from ldlc_cases import naive_squares
+from support.hypothesis_profiles import examples
+from support.ldlc_cases import naive_squares
 
 # Directions off by eps times the ratio of singular values, at most a hundred here, with room.
 ROUNDING = 1e-11

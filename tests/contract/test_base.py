@@ -18,11 +18,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from embedders import DistanceEmbedder, InvertibleEmbedder, LinearEmbedder, ResultEmbedder, points
-from helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
 from isofold._base import BaseEmbedder
-from isofold._errors import EmbeddingError, InvalidInputError
+from isofold.exceptions import EmbeddingError, InvalidInputError
 from isofold.linalg import principal_coordinates
+from support.embedders import (
+    DistanceEmbedder,
+    InvertibleEmbedder,
+    LinearEmbedder,
+    ResultEmbedder,
+    points,
+)
+from support.helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
 
 # One product of at most ten terms of size about one, in float64.
 ATOL = 1e-12

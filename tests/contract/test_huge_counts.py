@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import isofold
-from isofold._errors import InvalidInputError, MemoryLimitError
 from isofold._parallel import n_workers
+from isofold.exceptions import InvalidInputError, MemoryLimitError
 
 HUGE = 10**9
 X = np.random.default_rng(0).standard_normal((40, 3))

@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import get_tags
 
-from embedders import DistanceEmbedder, ResultEmbedder, points
-from helpers import assert_equal_up_to_rigid_motion
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
+from support.embedders import DistanceEmbedder, ResultEmbedder, points
+from support.helpers import assert_equal_up_to_rigid_motion
 
 # Distances of size up to ten, computed in float32: a hundred eps of their size.
 SINGLE_ATOL = 1000 * np.finfo(np.float32).eps

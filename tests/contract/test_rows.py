@@ -24,11 +24,11 @@ from isofold import (
     TesseraMap,
     Unfold,
 )
-from isofold.embedding._projection import Projection
+from isofold.embedding.unfold.projection import Projection
 from isofold.extension import fit_barycentric, fit_kernel_regression, fit_nystrom
 from isofold.extension.kernel_map import CorrectedMap
 from isofold.linalg.kernels import KernelFunction
-from isofold.patches.reduce import Reduction
+from isofold.patches.noise_axes import Reduction
 
 # Row counts around those at which BLAS, vector units and our own tiles change their ways.
 SIZES = (1, 2, 3, 5, 8, 13, 17, 33)
@@ -151,7 +151,7 @@ def test_rows_of_a_corrected_regression():
     X, rng = sheet(80, 20), np.random.default_rng(0)
     Y, marks = rng.normal(size=(80, 2)), np.arange(0, 80, 4)
     trend = fit_kernel_regression(X, Y, marks, KernelFunction("rbf", gamma=0.5))
-    corrected = CorrectedMap(trend, fit_barycentric(X, Y), Y - trend.extend(X))
+    corrected = CorrectedMap(trend, fit_barycentric(X, Y), Y - trend.transform(X))
     assert_by_rows(corrected.extend, X[:37] + 0.01)
 
 

@@ -11,8 +11,8 @@ TOUCHY = (
     "tests/test_interruption.py::test_the_first_asks_and_the_second_raises",
     "tests/test_docs.py::test_examples_run[models.md]",
     "tests/cli/test_commands_screen.py::test_ctrl_c_without_a_best_map_leaves_nothing",
-    "tests/cli/test_files_write.py::test_replacement_keeps_permissions_and_links",
-    "tests/reports/test_columns.py",
+    "tests/tables/test_write.py::test_replacement_keeps_permissions_and_links",
+    "tests/tables/test_page_columns.py",
 )
 """Tests that press Ctrl-C, here and in other programs, or look at permissions, texts and times."""
 

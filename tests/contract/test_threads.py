@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from embedders import LinearEmbedder, points
 from isofold._parallel import one_blas_thread
+from support.embedders import LinearEmbedder, points
 
 # Folders of the libraries that wheels of NumPy and SciPy bring.
 OURS = ("numpy.libs", "scipy.libs")

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.special import ellipeinc
 
-from dataset_checks import ON_SURFACE, assert_uniform
 from isofold.datasets import (
     circle,
     cone,
@@ -15,6 +14,7 @@ from isofold.datasets import (
     rolled_block,
     spherical_cap,
 )
+from support.dataset_checks import ON_SURFACE, assert_uniform
 
 N_SAMPLES = 4000
 

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import ellipeinc
 
-from isofold._errors import InvalidInputError, MemoryLimitError
 from isofold.datasets import SYNTHETIC, Dataset
+from isofold.exceptions import InvalidInputError, MemoryLimitError
 
 ALL = sorted(SYNTHETIC)
 IN_PLANE = dict.fromkeys(("sinusoid", "spiral", "circle"), 2)

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
-from dataset_checks import assert_uniform
-from isofold._errors import InvalidInputError, MemoryLimitError
 from isofold.datasets import Dataset, lift, swiss_roll
+from isofold.exceptions import InvalidInputError, MemoryLimitError
+from support.dataset_checks import assert_uniform
 
 ROLL = swiss_roll(100, random_state=0)
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
-from isofold._errors import DataNotFoundError, InvalidInputError, MissingDependencyError
 from isofold.datasets import (
     load_coil20,
     load_frey_faces,
@@ -22,6 +21,7 @@ from isofold.datasets import (
     load_wine_quality_red,
     load_world_cities,
 )
+from isofold.exceptions import DataNotFoundError, InvalidInputError, MissingDependencyError
 
 FROM_FILES = {
     load_frey_faces: "frey_faces.npz",

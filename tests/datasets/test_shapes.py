@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from dataset_checks import ON_SURFACE, assert_uniform
-from isofold._errors import InvalidInputError
 from isofold.datasets import (
     arched_sheet,
     dual_spiral,
@@ -25,6 +23,8 @@ from isofold.datasets import (
     twin_peaks,
     v_shape,
 )
+from isofold.exceptions import InvalidInputError
+from support.dataset_checks import ON_SURFACE, assert_uniform
 
 # Lines of a grid are told apart after rounding to this many digits, which moves each by half a unit
 # and the difference of two steps by two units.

@@ -12,13 +12,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
-from ipa_cases import grid, half_cylinder, motion_onto, rectangle
 from isofold import IPA, datasets
-from isofold._errors import DoubtfulMapWarning
 from isofold.embedding import ipa as module
+from isofold.exceptions import DoubtfulMapWarning
 from isofold.quality import procrustes_error
 from isofold.sdp import LowRankSDP, Status
+from support.helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
+from support.ipa_cases import grid, half_cylinder, motion_onto, rectangle
 
 # Coordinates of flat data are products of rotations: some hundred roundings of numbers of size one.
 ROUNDING = 1e-12
@@ -60,7 +60,7 @@ def test_contract(dtype):
 
 
 @pytest.mark.parametrize("cover", ["kmeans", KMeans(8, n_init=1)], ids=["kmeans", "clusterer"])
-@pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning")
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 def test_contract_with_clusters(cover):
     X = half_cylinder(grid(7, 18))
     assert_embedder_contract(IPA(cover=cover, n_patches=8, random_state=0), X, atol=0.0)
@@ -68,7 +68,14 @@ def test_contract_with_clusters(cover):
 
 def test_threads_do_not_change_attributes(roll):
     one, two = (model(n_jobs=n_jobs).fit(roll.X) for n_jobs in (1, 2))
-    for name in ("embedding_", "distortion_", "outliers_", "piece_", "patch_error_", "spectrum_"):
+    for name in (
+        "embedding_",
+        "distortion_",
+        "outliers_",
+        "component_",
+        "patch_error_",
+        "spectrum_",
+    ):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
     assert [flag.value for flag in one.diagnosis_.flags] == [
         flag.value for flag in two.diagnosis_.flags
@@ -83,16 +90,16 @@ def test_threads_do_not_change_attributes(roll):
 def test_attributes_have_the_shapes_of_their_documentation(roll, fitted):
     n = len(roll.X)
     assert fitted.embedding_.shape == (n, 2)
-    for name in ("distortion_", "piece_", "outliers_"):
+    for name in ("distortion_", "component_", "outliers_"):
         assert getattr(fitted, name).shape == (n,), name
     assert fitted.outliers_.dtype == bool
-    assert fitted.cover_.n_points == fitted.graph_.n_nodes == len(fitted.rows_)
+    assert fitted.cover_.n_points == fitted.graph_.n_nodes == len(fitted.node_samples_)
     assert fitted.patch_error_.shape == (fitted.cover_.n_patches,)
     assert (fitted.patch_error_ >= 0).all()
     assert fitted.bridges_.shape == (0, 2)
     assert fitted.n_components_ == 2
     assert len(fitted.spectrum_) >= 2
-    assert fitted.cut_off_ == 0.0
+    assert fitted.discarded_variance_ratio_ == 0.0
     assert 0.0 <= fitted.estimated_error_ < 1.0
     assert fitted.diagnosis_.is_sound
 
@@ -334,7 +341,7 @@ def test_outliers_are_marked_and_placed(roll):
         ipa = model().fit(X)
     np.testing.assert_array_equal(np.flatnonzero(ipa.outliers_), moved)
     assert np.isfinite(ipa.embedding_).all()
-    assert not np.isin(ipa.rows_, moved).any()
+    assert not np.isin(ipa.node_samples_, moved).any()
     kept = ~ipa.outliers_
     assert procrustes_error(ipa.embedding_[kept], roll.truth[kept]) < SMALL
     assert f"{len(moved) / 700:.1%} of the points" in ipa.diagnosis_["outliers"].message
@@ -348,7 +355,7 @@ def test_copies_get_the_same_image(s_curve):
     assert_equal_up_to_rigid_motion(
         ipa.embedding_[:500], model().fit_transform(s_curve.X), atol=SMALL * 10
     )
-    assert len(ipa.rows_) == 500
+    assert len(ipa.node_samples_) == 500
 
 
 # More rows than are sampled
@@ -359,11 +366,11 @@ def test_rows_beyond_the_sample_are_mapped(monkeypatch):
     data = datasets.holed_swiss_roll(3000, random_state=0)
     ipa = model()
     Y = ipa.fit_transform(data.X)
-    assert len(ipa.rows_) <= 600
-    assert (np.diff(ipa.rows_) > 0).all()
+    assert len(ipa.node_samples_) <= 600
+    assert (np.diff(ipa.node_samples_) > 0).all()
     assert procrustes_error(Y, data.truth) < SMALL
     np.testing.assert_array_equal(ipa.transform(data.X), Y)
-    assert ipa.piece_.shape == ipa.outliers_.shape == (3000,)
+    assert ipa.component_.shape == ipa.outliers_.shape == (3000,)
     assert not ipa.outliers_.any()
     np.testing.assert_array_equal(model(n_jobs=2).fit_transform(data.X), Y)
 
@@ -374,7 +381,7 @@ def test_doubts_call_for_a_second_larger_sample(monkeypatch):
     data = datasets.holed_swiss_roll(2500, random_state=0)
     ipa = model()
     Y = ipa.fit_transform(data.X)
-    assert 600 < len(ipa.rows_) <= 1200
+    assert 600 < len(ipa.node_samples_) <= 1200
     assert procrustes_error(Y, data.truth) < SMALL
 
 
@@ -384,8 +391,8 @@ def test_doubts_that_remain_are_told_once(monkeypatch):
     with pytest.warns(DoubtfulMapWarning, match="2 pieces") as caught:
         ipa = model().fit(squares)
     assert len(caught) == 1
-    assert 150 < len(ipa.rows_) <= 300
-    assert ipa.piece_.shape == (500,)
+    assert 150 < len(ipa.node_samples_) <= 300
+    assert ipa.component_.shape == (500,)
 
 
 def test_hopeless_data_are_not_sampled_again(monkeypatch):
@@ -393,4 +400,4 @@ def test_hopeless_data_are_not_sampled_again(monkeypatch):
     with pytest.warns(DoubtfulMapWarning, match="no tangent") as caught:
         ipa = model().fit(np.random.RandomState(0).normal(size=(400, 4)))
     assert len(caught) == 1
-    assert len(ipa.rows_) <= 100
+    assert len(ipa.node_samples_) <= 100

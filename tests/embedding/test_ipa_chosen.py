@@ -34,7 +34,7 @@ def test_patches_that_were_chosen_are_stitched_where_there_is_no_sheet(choice):
     assert not model.diagnosis_["rough"].is_raised
     assert not model.diagnosis_["projected"].is_raised
     # It is done as asked, but not without a word.
-    assert model.diagnosis_["match"].is_raised or model.diagnosis_["noise"].is_raised
+    assert model.diagnosis_["misfit"].is_raised or model.diagnosis_["noise"].is_raised
 
 
 def test_the_method_of_the_thesis_stitches_digits():

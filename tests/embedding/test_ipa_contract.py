@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from isofold import IPA
 
 
-@pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning")
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 @parametrize_with_checks([IPA(random_state=0), IPA(n_components=1, chart="pca", random_state=0)])
 def test_scikit_learn_checks(estimator, check):
     # The checks' data are small clouds of noise: of these the map must be doubtful.

@@ -8,12 +8,12 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
 
-from ipa_cases import embed_quietly, grid, half_cylinder, rectangle
 from isofold import IPA
-from isofold._errors import InvalidInputError
-from isofold.alignment import StitchTerms
+from isofold.exceptions import InvalidInputError
 from isofold.quality import procrustes_error
 from isofold.sdp import Status
+from isofold.stitching import StitchTerms
+from support.ipa_cases import embed_quietly, grid, half_cylinder, rectangle
 
 # Clusters of area 4.7/20 on half a cylinder of radius 1, as expanded by a half, are .36 wide to
 # either side. Lengths of flat charts lose (.36)²/6 of themselves; curved ones are wrong by the next
@@ -69,7 +69,7 @@ def test_clusters(sheet, cover):
     Y = embed_quietly(ipa, sheet[0])
     assert procrustes_error(Y, sheet[1]) < CURVED
     assert ipa.cover_.by_overlap
-    assert (ipa.piece_ == 0).all()
+    assert (ipa.component_ == 0).all()
     np.testing.assert_array_equal(ipa.transform(sheet[0]), Y)
 
 
@@ -137,7 +137,7 @@ def test_given_patches_are_used_as_they_are(sheet, patches):
     embed_quietly(ipa, sheet[0])
     assert ipa.cover_.n_patches == len(patches)
     for patch, members in enumerate(patches):
-        np.testing.assert_array_equal(ipa.rows_[ipa.cover_.members_of(patch)], members)
+        np.testing.assert_array_equal(ipa.node_samples_[ipa.cover_.members_of(patch)], members)
 
 
 def test_labels_of_copies(sheet, labels):
@@ -151,7 +151,7 @@ def test_cover_of_more_samples_than_are_drawn(monkeypatch, sheet, labels):
     monkeypatch.setattr("isofold.embedding.ipa.SAMPLE_SIZES", (300, 400))
     ipa = model(cover=labels)
     Y = embed_quietly(ipa, sheet[0])
-    assert len(ipa.rows_) <= 400
+    assert len(ipa.node_samples_) <= 400
     assert procrustes_error(Y, sheet[1]) < CURVED
 
 

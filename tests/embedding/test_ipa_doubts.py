@@ -5,11 +5,11 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
-from ipa_cases import embed_quietly, grid, rectangle, ring, torus
 from isofold import IPA, datasets
-from isofold._errors import DoubtfulMapWarning
+from isofold.exceptions import DoubtfulMapWarning
 from isofold.quality import procrustes_error
 from isofold.sdp import Status
+from support.ipa_cases import embed_quietly, grid, rectangle, ring, torus
 
 # Half a thousand points on each roll: see SMALL in the tests of IPA.
 SMALL = 0.01
@@ -54,9 +54,9 @@ def mapped_rolls(two_rolls):
 
 def test_pieces_are_found_and_told(two_rolls, mapped_rolls):
     ipa, message = mapped_rolls
-    np.testing.assert_array_equal(np.bincount(ipa.piece_), [500, 500])
+    np.testing.assert_array_equal(np.bincount(ipa.component_), [500, 500])
     for label in (0, 1):
-        assert len(np.unique(ipa.piece_[two_rolls.labels == label])) == 1
+        assert len(np.unique(ipa.component_[two_rolls.labels == label])) == 1
     assert [flag.name for flag in ipa.diagnosis_.raised] == ["pieces"]
     assert "2 pieces of 500, 500 points" in message
     assert "bridges_" in message
@@ -71,8 +71,8 @@ def test_each_piece_is_true_in_itself(two_rolls, mapped_rolls):
 
 def test_pieces_are_as_far_apart_as_in_the_data(two_rolls, mapped_rolls):
     ipa, _ = mapped_rolls
-    on_map = gaps_between_pieces(ipa.embedding_, ipa.piece_)
-    in_data = gaps_between_pieces(two_rolls.X, ipa.piece_)
+    on_map = gaps_between_pieces(ipa.embedding_, ipa.component_)
+    in_data = gaps_between_pieces(two_rolls.X, ipa.component_)
     assert on_map[0, 1] >= OF_GAP * in_data[0, 1]
     # A gap of 10 between sheets 30 wide: the rolls do not stray from each other either.
     assert on_map[0, 1] <= 3 * in_data[0, 1]
@@ -82,9 +82,9 @@ def test_bridges_are_recorded(two_rolls, mapped_rolls):
     ipa, _ = mapped_rolls
     assert ipa.bridges_.shape[1] == 2
     assert len(ipa.bridges_) >= 1
-    assert (ipa.piece_[ipa.bridges_[:, 0]] != ipa.piece_[ipa.bridges_[:, 1]]).all()
+    assert (ipa.component_[ipa.bridges_[:, 0]] != ipa.component_[ipa.bridges_[:, 1]]).all()
     first, second = two_rolls.X[ipa.bridges_.T]
-    shortest = gaps_between_pieces(two_rolls.X, ipa.piece_)[0, 1]
+    shortest = gaps_between_pieces(two_rolls.X, ipa.component_)[0, 1]
     assert np.linalg.norm(first - second, axis=1).min() == pytest.approx(shortest)
 
 
@@ -95,14 +95,14 @@ def test_intervals_of_a_line_keep_their_gaps():
     direction = np.array([[2.0, -1.0, 2.0]]) / 3
     ipa, _ = doubtful(line @ direction, n_components=1)
     assert procrustes_error(ipa.embedding_, line) < ROUNDING
-    np.testing.assert_array_equal(np.bincount(ipa.piece_), [80, 50, 40])
+    np.testing.assert_array_equal(np.bincount(ipa.component_), [80, 50, 40])
 
 
 def test_sheets_that_face_each_other_lie_side_by_side():
     lower, upper = rectangle(250, (2.0, 1.0)), rectangle(200, (2.0, 1.0), seed=1)
     X = np.concatenate([np.pad(lower, ((0, 0), (0, 1))), np.insert(upper, 2, 0.5, axis=1)])
     ipa, _ = doubtful(X)
-    assert gaps_between_pieces(ipa.embedding_, ipa.piece_)[0, 1] >= OF_GAP * 0.5
+    assert gaps_between_pieces(ipa.embedding_, ipa.component_)[0, 1] >= OF_GAP * 0.5
     assert procrustes_error(ipa.embedding_[:250], lower) < ROUNDING
     assert procrustes_error(ipa.embedding_[250:], upper) < ROUNDING
 
@@ -113,9 +113,9 @@ def test_many_pieces():
     flat = [corner + rng.uniform(size=(40, 2)) for corner in corners]
     X = np.pad(np.concatenate(flat), ((0, 0), (0, 1)))
     ipa, message = doubtful(X, n_neighbors=8)
-    assert ipa.piece_.max() == 11
+    assert ipa.component_.max() == 11
     assert "12 pieces of 40, 40, 40, 40, 40, … points" in message
-    assert min(gaps_between_pieces(ipa.embedding_, ipa.piece_).values()) >= OF_GAP * 3.0
+    assert min(gaps_between_pieces(ipa.embedding_, ipa.component_).values()) >= OF_GAP * 3.0
     for start in range(0, 480, 40):
         own = slice(start, start + 40)
         assert procrustes_error(ipa.embedding_[own], X[own, :2]) < 1e-9
@@ -140,7 +140,7 @@ def test_circle_needs_a_second_dimension():
     assert "n_components=2" in closure.advice
     assert closure.advice in message
     # Both axes of a circle hold half the variance, and one of them is cut off.
-    assert ipa.cut_off_ == pytest.approx(0.5, abs=0.05)
+    assert ipa.discarded_variance_ratio_ == pytest.approx(0.5, abs=0.05)
     assert len(ipa.spectrum_) > 1
     assert ipa.solution_.status is not Status.CERTIFIED
 
@@ -190,7 +190,7 @@ def test_half_globe():
 
 def test_saddles_and_peaks_are_curved_though_not_on_average():
     ipa, _ = doubtful(datasets.twin_peaks(500, random_state=0).X)
-    assert {"match", "certificate"} <= {flag.name for flag in ipa.diagnosis_.raised}
+    assert {"misfit", "certificate"} <= {flag.name for flag in ipa.diagnosis_.raised}
 
 
 @pytest.mark.parametrize("d", [3, 5, 20])
@@ -205,13 +205,13 @@ def test_cloud_is_no_sheet(d):
 
 def test_digits_are_no_sheet():
     ipa, message = doubtful(load_digits().data[:250])
-    assert ipa.diagnosis_["match"].is_raised or ipa.diagnosis_["projected"].is_raised
+    assert ipa.diagnosis_["misfit"].is_raised or ipa.diagnosis_["projected"].is_raised
     assert message == ipa.diagnosis_.summary()
 
 
 def test_too_few_points_for_the_folds():
     ipa, _ = doubtful(datasets.holed_swiss_roll(80, random_state=0).X)
-    assert {"bending", "match", "error", "projected"} & {f.name for f in ipa.diagnosis_.raised}
+    assert {"bending", "misfit", "error", "projected"} & {f.name for f in ipa.diagnosis_.raised}
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 from sklearn.decomposition import PCA
 
-from helpers import assert_equal_up_to_rigid_motion
-from ipa_cases import embed_quietly, grid, half_cylinder, rectangle
 from isofold import IPA, datasets
-from isofold._errors import InvalidInputError
-from isofold.alignment import StitchTerms
+from isofold.exceptions import InvalidInputError
 from isofold.quality import procrustes_error
+from isofold.stitching import StitchTerms
+from support.helpers import assert_equal_up_to_rigid_motion
+from support.ipa_cases import embed_quietly, grid, half_cylinder, rectangle
 
 # Straight and flat data: roundings of a hundred sums of numbers of size one.
 ROUNDING = 1e-12
@@ -33,8 +33,8 @@ def assert_usable(ipa, X):
     for name in ("embedding_", "distortion_", "patch_error_", "spectrum_"):
         assert np.isfinite(getattr(ipa, name)).all(), name
     assert np.isfinite(ipa.estimated_error_)
-    assert 0.0 <= ipa.cut_off_ <= 1.0
-    assert ipa.piece_.shape == ipa.outliers_.shape == (n,)
+    assert 0.0 <= ipa.discarded_variance_ratio_ <= 1.0
+    assert ipa.component_.shape == ipa.outliers_.shape == (n,)
     np.testing.assert_array_equal(ipa.transform(X), ipa.embedding_)
     assert np.isfinite(ipa.distance_to_manifold(X)).all()
     assert ipa.inverse_transform(ipa.embedding_).shape == (n, d)
@@ -61,7 +61,7 @@ def test_few_points_of_a_plane_come_back(n):
     X = np.pad(flat, ((0, 0), (1, 2)))
     ipa = model()
     Y = embed_quietly(ipa, X)
-    if (ipa.piece_ == 0).all():
+    if (ipa.component_ == 0).all():
         assert_equal_up_to_rigid_motion(Y, flat, atol=10 * ROUNDING)
     assert_usable(ipa, X)
 
@@ -124,7 +124,7 @@ def test_copies_in_several_pieces():
     ipa = model(n_neighbors=4)
     Y = embed_quietly(ipa, X)
     assert_usable(ipa, X)
-    assert len(np.unique(ipa.piece_)) == 8
+    assert len(np.unique(ipa.component_)) == 8
     np.testing.assert_array_equal(Y[len(clusters) :], Y[: len(clusters) : 3])
 
 
@@ -155,7 +155,7 @@ def test_line_in_two_dimensions(n):
     ipa = model()
     Y = embed_quietly(ipa, X)
     assert np.abs(Y[:, 1]).max() <= 100 * ROUNDING
-    if (ipa.piece_ == 0).all():
+    if (ipa.component_ == 0).all():
         assert_equal_up_to_rigid_motion(Y, t, atol=100 * ROUNDING)
     assert_usable(ipa, X)
 

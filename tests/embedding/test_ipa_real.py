@@ -7,15 +7,15 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from isofold import IPA
-from isofold._errors import DoubtfulMapWarning
-from isofold.alignment.alternation import alternate, layout_by_paths
-from isofold.alignment.stitch import place
+from isofold.exceptions import DoubtfulMapWarning
 from isofold.neighbors import build_graph
-from isofold.neighbors.detours import LONGEST_DETOUR
+from isofold.neighbors.shortcuts import LONGEST_DETOUR
 from isofold.patches import Memberships
-from isofold.patches.reduce import is_flat
-from isofold.patches.rough import pruned, rough_balls, rough_size
+from isofold.patches.coarse import pruned, rough_balls, rough_size
+from isofold.patches.noise_axes import is_flat
 from isofold.quality import local_isometry, procrustes_error, trustworthiness
+from isofold.stitching.alternation import alternate, layout_by_paths
+from isofold.stitching.stitch import place
 
 ROUNDING = 1e-9
 """Relative error of exact answers: some thousand roundings of 1e-16, with a wide margin."""
@@ -147,7 +147,7 @@ def test_alternation_unrolls_a_bent_sheet():
         found = alternate(cover, memberships, charts.coordinates, start, n_rounds=n_rounds)
         placed = place(memberships, charts.coordinates, found)
         errors.append(float(procrustes_error(placed, flat)))
-        matches.append(found.match)
+        matches.append(found.misfit)
     # Each round moves patches, then points, each time to the best place: the misfit falls.
     assert matches == sorted(matches, reverse=True)
     assert errors[-1] < CURVED
@@ -160,8 +160,8 @@ def test_landmarks_lay_out_the_others(monkeypatch):
     _, flat = bent_sheet()
     graph = build_graph(flat, n_neighbors=12)
     full = layout_by_paths(graph, 2, n_jobs=1)
-    monkeypatch.setattr("isofold.alignment.alternation.MOST_LANDMARKS", 100)
-    monkeypatch.setattr("isofold.alignment.alternation.LANDMARKS", 60)
+    monkeypatch.setattr("isofold.stitching.alternation.MOST_LANDMARKS", 100)
+    monkeypatch.setattr("isofold.stitching.alternation.LANDMARKS", 60)
     some = layout_by_paths(graph, 2, n_jobs=1)
     assert procrustes_error(some, full) < 3 * procrustes_error(full, flat)
 

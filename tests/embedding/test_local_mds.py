@@ -12,12 +12,12 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
 from sklearn.neighbors import kneighbors_graph
 
-from helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
-from hypothesis_profiles import examples
 from isofold import LocalMDS
 from isofold.embedding import local_mds
 from isofold.neighbors import build_graph
 from isofold.quality import procrustes_error, trustworthiness
+from support.helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
+from support.hypothesis_profiles import examples
 
 # Ways along the graph of so few points zigzag. Isomap, which keeps them all, errs by .06 to .075.
 FLAT_ERROR = 0.08
@@ -97,7 +97,7 @@ def test_attributes_are_what_they_say():
     mds = model(n_neighbors=7).fit(X)
     expected = build_graph(X, n_neighbors=7)
     np.testing.assert_array_equal(mds.graph_.edges, expected.edges)
-    np.testing.assert_array_equal(mds.rows_, np.arange(100))
+    np.testing.assert_array_equal(mds.core_samples_, np.arange(100))
     assert mds.bridges_.shape == (0, 2)
     mapped = np.linalg.norm(np.diff(mds.embedding_[expected.edges], axis=1)[:, 0], axis=1)
     errors = np.abs(mapped / expected.lengths - 1.0)
@@ -142,7 +142,7 @@ def test_copies_change_nothing():
     X, _ = sheet(100)
     chosen = np.random.RandomState(0).permutation(np.r_[np.arange(100), np.arange(40), [0, 0, 0]])
     one, many = model().fit(X), model().fit(X[chosen])
-    assert len(many.rows_) == 100
+    assert len(many.core_samples_) == 100
     assert_equal_up_to_rigid_motion(many.embedding_, one.embedding_[chosen], atol=ROUNDING)
     np.testing.assert_array_equal(
         many.embedding_[chosen == 0], many.embedding_[chosen == 0][:1][[0] * 5]
@@ -204,8 +204,8 @@ def few_paired(monkeypatch):
 def test_large_data_are_placed_among_a_sample():
     X, flat = sheet(300)
     mds = model().fit(X)
-    assert len(mds.rows_) == 120
-    assert (np.diff(mds.rows_) > 0).all()
+    assert len(mds.core_samples_) == 120
+    assert (np.diff(mds.core_samples_) > 0).all()
     assert procrustes_error(mds.embedding_, flat) < FLAT_ERROR
     np.testing.assert_array_equal(mds.transform(X), mds.embedding_)
     # All of them are measured.
@@ -239,7 +239,7 @@ def test_large_data_by_their_distances(form):
     if form is sp.csr_array:
         distances = kneighbors_graph(X, 10, mode="distance")
     mds = model(metric="precomputed").fit(form(distances))
-    assert len(mds.rows_) == 120
+    assert len(mds.core_samples_) == 120
     assert procrustes_error(mds.embedding_, flat) < FLAT_ERROR
 
 
@@ -250,7 +250,7 @@ def test_copies_in_large_data():
     mds = model().fit(X[chosen])
     np.testing.assert_array_equal(mds.embedding_[200:], mds.embedding_[:100])
     assert procrustes_error(mds.embedding_, flat[chosen]) < FLAT_ERROR
-    assert len(np.unique(X[chosen][mds.rows_], axis=0)) == 120
+    assert len(np.unique(X[chosen][mds.core_samples_], axis=0)) == 120
 
 
 def test_many_features_are_sought_among_the_leading_axes(monkeypatch):

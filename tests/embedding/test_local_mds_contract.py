@@ -9,7 +9,7 @@ from isofold import LocalMDS
 
 
 # Some of the checks' data are clouds in two pieces, which must be joined.
-@pytest.mark.filterwarnings("ignore::isofold._errors.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
 @parametrize_with_checks(
     [
         LocalMDS(random_state=0),

@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 
-from helpers import assert_equal_up_to_rigid_motion
 from isofold import LocalMDS
-from isofold._errors import DisconnectedGraphWarning, InvalidInputError
+from isofold.exceptions import DisconnectedGraphWarning, InvalidInputError
+from support.helpers import assert_equal_up_to_rigid_motion
 
 # Distances are kept in single precision; a hundred sweeps carry its rounding on.
 ROUNDING = 1e-4
@@ -59,7 +59,7 @@ def test_one_place(n):
     mds = model().fit(X)
     assert_sound(mds, X)
     np.testing.assert_array_equal(mds.embedding_, np.zeros((n, 2)))
-    np.testing.assert_array_equal(mds.rows_, [0])
+    np.testing.assert_array_equal(mds.core_samples_, [0])
 
 
 def test_two_places():
@@ -239,11 +239,11 @@ def test_new_samples_of_another_width_are_refused():
 
 def test_a_refused_fit_keeps_the_last():
     mds = model().fit(noise(20))
-    before, rows, graph = mds.embedding_, mds.rows_, mds.graph_
+    before, rows, graph = mds.embedding_, mds.core_samples_, mds.graph_
     with pytest.raises(InvalidInputError):
         mds.set_params(balance=7.0).fit(noise(30))
     assert mds.embedding_ is before
-    assert mds.rows_ is rows
+    assert mds.core_samples_ is rows
     assert mds.graph_ is graph
     np.testing.assert_array_equal(mds.transform(noise(20)), before)
 

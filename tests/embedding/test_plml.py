@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
-from helpers import assert_equal_up_to_rigid_motion
-from hypothesis_profiles import examples
 from isofold import PLML, datasets
-from isofold._errors import DisconnectedGraphWarning, DoubtfulMapWarning
-from isofold.alignment.merge import HINGES
+from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
 from isofold.linalg import procrustes
+from isofold.merging.walk import HINGES
 from isofold.quality import procrustes_error, residual_variance, trustworthiness
+from support.helpers import assert_equal_up_to_rigid_motion
+from support.hypothesis_profiles import examples
 
 # Some dozen rotations one after the other, of numbers of size ten.
 EXACT = 1e-9
@@ -143,7 +143,7 @@ def folded(arcs, turns, n_rows=8):
     return np.concatenate(X), np.concatenate(flat), np.array(labels)
 
 
-@pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning")
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 @pytest.mark.parametrize("turns", [[40.0], [-70.0], [100.0], [30.0, -60.0, 50.0], [80.0, 80.0]])
 def test_a_folded_strip_is_laid_flat(turns):
     X, flat, labels = folded(np.full(len(turns) + 1, 4.0), turns)
@@ -163,7 +163,7 @@ def test_a_folded_strip_is_laid_flat(turns):
     assert cdist(plml.hinges_[:, :2], corners).min(axis=1).max() < EXACT
 
 
-@pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning")
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 @pytest.mark.parametrize("turn", [20.0, 60.0, 89.0, 91.0, 105.0, 115.0, 135.0, 160.0])
 def test_a_zigzag_is_as_long_as_its_parts(turn):
     X, flat, labels = folded(np.full(5, 4.0), [turn, -turn, turn, -turn], n_rows=0)
@@ -316,8 +316,8 @@ def test_reports_of_the_tree(fitted):
 
 def test_misfits_are_errors_of_edges_between_pieces(fitted):
     # Edges of the tree of samples that cross between joined pieces, the shortest of each.
-    edges, lengths = fitted.graph_.edges, fitted.graph_.lengths
-    samples = fitted.rows_[edges]
+    edges, lengths = fitted.spanning_tree_.edges, fitted.spanning_tree_.lengths
+    samples = fitted.node_samples_[edges]
     sides = np.sort(fitted.labels_[samples], axis=1)
     on_map = np.linalg.norm(np.diff(fitted.embedding_[samples], axis=1)[:, 0], axis=1)
     for pair, misfit in zip(fitted.tree_, fitted.misfit_, strict=True):
@@ -465,7 +465,7 @@ def test_components_have_the_shapes_that_they_have_alone():
 
 
 @pytest.mark.parametrize("merge", [*HINGES, "isomap"])
-@pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning")
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 def test_every_form_takes_data_that_fall_apart(merge):
     X = np.concatenate([SHEET, SHEET[:100] + UP])
     with pytest.warns(DisconnectedGraphWarning):
@@ -511,8 +511,8 @@ def test_groups_too_small_for_a_plane_are_placed_by_the_nearest_piece():
         # Graphs of two neighbors are in pieces.
         plml = model(piece_size=4, n_neighbors=2).fit(X)
     assert plml.outliers_[240:].all()
-    np.testing.assert_array_equal(np.sort(plml.rows_), np.flatnonzero(~plml.outliers_))
-    nearest = plml.rows_[cdist(strays, X[plml.rows_]).argmin(axis=1)]
+    np.testing.assert_array_equal(np.sort(plml.node_samples_), np.flatnonzero(~plml.outliers_))
+    nearest = plml.node_samples_[cdist(strays, X[plml.node_samples_]).argmin(axis=1)]
     np.testing.assert_array_equal(plml.labels_[240:], plml.labels_[nearest])
     np.testing.assert_array_equal(plml.component_[240:], plml.component_[nearest])
     np.testing.assert_array_equal(plml.transform(X), plml.embedding_)

@@ -9,8 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from helpers import assert_embedder_contract
 from isofold import PLML
+from support.helpers import assert_embedder_contract
 
 # A rotation of coordinates of size one, in the precision of the input.
 ROUNDING = {np.float32: 1e-6, np.float64: 1e-12}
@@ -23,8 +23,8 @@ def cylinder(n, seed=0):
     return np.column_stack([2 * np.cos(angle), 2 * np.sin(angle), flat[:, 1]])
 
 
-@pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning")
-@pytest.mark.filterwarnings("ignore::isofold._errors.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
 @parametrize_with_checks(
     [
         PLML(random_state=0),
@@ -49,7 +49,7 @@ def test_scikit_learn_checks(estimator, check):
         ({"n_components": 3, "piece_size": 8}, np.float64),
     ],
 )
-@pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning")
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 def test_contract(options, dtype):
     X = cylinder(90).astype(dtype)
     assert_embedder_contract(PLML(random_state=0, **options), X, atol=ROUNDING[dtype])

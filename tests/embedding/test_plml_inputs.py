@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 
-from helpers import assert_equal_up_to_rigid_motion
 from isofold import PLML, datasets
-from isofold._errors import DisconnectedGraphWarning, DoubtfulMapWarning, InvalidInputError
+from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning, InvalidInputError
 from isofold.quality import procrustes_error
+from support.helpers import assert_equal_up_to_rigid_motion
 
 # Some dozen rotations one after the other, of numbers of size ten.
 EXACT = 1e-9
@@ -147,7 +147,7 @@ def test_copies_of_samples_change_nothing():
     many = model(clustering=BOXES[chosen]).fit(SHEET[chosen])
     # Principal axes and the center count copies no more than once.
     np.testing.assert_allclose(np.abs(many.embedding_), np.abs(one.embedding_[chosen]), atol=EXACT)
-    assert len(many.rows_) == 200
+    assert len(many.node_samples_) == 200
     for row in range(5):
         same = np.flatnonzero(chosen == row)
         assert len(np.unique(many.embedding_[same], axis=0)) == 1

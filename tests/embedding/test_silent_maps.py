@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isofold import IPA, Unfold, plot
-from isofold._errors import DoubtfulMapWarning
+from isofold.exceptions import DoubtfulMapWarning
 from isofold.quality import procrustes_error
 
 

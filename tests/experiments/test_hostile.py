@@ -166,7 +166,7 @@ ROW = dict.fromkeys(COLUMNS, np.nan) | {
 FEW = {"wrong": 0.01, "wrong_unmarked": 0.01, "n_wrong_unmarked": 10}
 CASES = {
     "good": ({}, "good", False, False),
-    "alarm": ({"raised": "W", "flags": "match"}, "good", False, True),
+    "alarm": ({"raised": "W", "flags": "misfit"}, "good", False, True),
     "right about pieces": (
         {"raised": "W", "flags": "pieces", "is_apart": True},
         "good",
@@ -180,18 +180,18 @@ CASES = {
         True,
     ),
     "torn": ({"raised": "W", "flags": "pieces"}, "good", False, True),
-    "flags within Unfold": ({"method": "unfold", "flags": "match"}, "good", False, False),
+    "flags within Unfold": ({"method": "unfold", "flags": "misfit"}, "good", False, False),
     "silent": ({"error": 0.2}, "failure", True, False),
     "above the floor": ({"error": 0.04, "floor": 0.01}, "failure", True, False),
-    "heard": ({"error": 0.2, "raised": "W", "flags": "match"}, "failure", False, False),
+    "heard": ({"error": 0.2, "raised": "W", "flags": "misfit"}, "failure", False, False),
     "torn where nobody can know": (
-        {"raised": "W", "flags": "match", "unknown": "hinge"},
+        {"raised": "W", "flags": "misfit", "unknown": "hinge"},
         "good",
         False,
         False,
     ),
     "closed": ({"has_truth": False, "loss": np.inf, "error": np.nan}, "failure", True, False),
-    "hardly curved": ({"loss": 0.01, "raised": "W", "flags": "match"}, "curved", False, False),
+    "hardly curved": ({"loss": 0.01, "raised": "W", "flags": "misfit"}, "curved", False, False),
     "few wrong": (FEW, "few points wrong", True, False),
     "few wrong, marked": (
         FEW | {"wrong_unmarked": 0.0, "n_wrong_unmarked": 0},

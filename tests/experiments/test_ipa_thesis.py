@@ -13,8 +13,8 @@ from experiments.ipa_thesis.simple_sheet import CASES, noise_floor, sheet
 from experiments.ipa_thesis.twisted_star import arms, strip_lengths
 from experiments.peers import isomap, lle, ltsa
 
-from isofold._errors import DoubtfulMapWarning
 from isofold.datasets import star
+from isofold.exceptions import DoubtfulMapWarning
 from isofold.quality import mean_relative_rank_error, neighbor_error, procrustes_error
 
 SEEDS = range(3)

@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 
 import experiments
 from isofold.datasets import lift, swiss_roll
-from stand_ins import write_stand_ins
+from support.stand_ins import write_stand_ins
 
 FEW = Size(LEAST_POINTS)
 

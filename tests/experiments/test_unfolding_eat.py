@@ -138,7 +138,7 @@ def test_globe_errors_are_degrees():
     mesh, new = half_globe(sampling="grid"), half_globe(2000, random_state=0)
 
     class Told:
-        kernel_rank_ratio_, preservation_error_, cut_off_ = 1.0, 0.0, 0.0
+        kernel_rank_ratio_, preservation_error_, discarded_variance_ratio_ = 1.0, 0.0, 0.0
 
     off = new.truth + np.radians([3.0, 4.0])
     row = globe_errors(Placed("", Told(), mesh.truth, off, 0.0, ()), mesh, new)

@@ -12,16 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from hypothesis_profiles import examples
-from isofold._errors import InvalidInputError
 from isofold.datasets import lift, swiss_roll
-from isofold.extension import (
-    BarycentricMap,
-    fit_barycentric,
-    fit_from_distances,
-    reconstruction_weights,
-)
-from isofold.extension._affine import LARGEST_TILT
+from isofold.embedding.mvu.reconstruction import reconstruction_weights
+from isofold.exceptions import InvalidInputError
+from isofold.extension import BarycentricMap, fit_barycentric, fit_from_distances
+from isofold.extension.weights import LARGEST_TILT
+from support.hypothesis_profiles import examples
 
 # A weight is found from widths that may be a thousand times smaller than the coordinates, so it
 # errs by some 1e3 · eps; a hundred times that leaves room for sums and the map's own condition.
@@ -71,7 +67,7 @@ def ridge_images(X, Y, X_new, k, ridge):
 @given(seed=st.integers(0, 2**31 - 1), q=st.integers(1, 3), extra=st.integers(0, 12))
 def test_affine_images_of_flat_data_are_extended_exactly(seed, q, extra):
     X, Y, X_new, Y_new = flat_data(seed, q=q, d=q + extra)
-    np.testing.assert_allclose(fit_barycentric(X, Y).extend(X_new), Y_new, rtol=0, atol=FLAT)
+    np.testing.assert_allclose(fit_barycentric(X, Y).transform(X_new), Y_new, rtol=0, atol=FLAT)
 
 
 def test_weights_are_those_next_to_the_shares():
@@ -99,15 +95,15 @@ def test_training_points_keep_their_images_to_the_bit():
     X, Y, *_ = flat_data(1)
     Y = Y**2
     X, Y = np.vstack([X, X[:9]]), np.vstack([Y, Y[:9]])
-    np.testing.assert_array_equal(fit_barycentric(X, Y).extend(X), Y)
-    np.testing.assert_array_equal(fit_from_distances(Y).extend(cdist(X, X)), Y)
+    np.testing.assert_array_equal(fit_barycentric(X, Y).transform(X), Y)
+    np.testing.assert_array_equal(fit_from_distances(Y).transform(cdist(X, X)), Y)
 
 
 def test_the_map_runs_into_its_training_points():
     roll = swiss_roll(300, random_state=0)
     extension = fit_barycentric(roll.X, roll.truth)
     step = 1e-7
-    images = extension.extend(roll.X + step)
+    images = extension.transform(roll.X + step)
     # Locally the map is Lipschitz; a factor of a hundred would still tell a jump, which would
     # be as large as the curvature's error, 1e-2.
     assert np.abs(images - roll.truth).max() < 100 * step
@@ -120,12 +116,12 @@ def test_rows_do_not_depend_on_each_other(d):
     X_new = np.vstack([2 * rng.randn(60, d), X[:5], 1e6 * rng.randn(3, d)])
     D = cdist(X_new, X)
     for extension, rows in ((fit_barycentric(X, Y), X_new), (fit_from_distances(Y), D)):
-        together = extension.extend(rows)
+        together = extension.transform(rows)
         for size in (1, 3, 17):
-            parts = [extension.extend(rows[i : i + size]) for i in range(0, len(rows), size)]
+            parts = [extension.transform(rows[i : i + size]) for i in range(0, len(rows), size)]
             assert np.vstack(parts).tobytes() == together.tobytes()
         order = rng.permutation(len(rows))
-        assert extension.extend(rows[order]).tobytes() == together[order].tobytes()
+        assert extension.transform(rows[order]).tobytes() == together[order].tobytes()
 
 
 def test_rows_of_ties_do_not_depend_on_each_other():
@@ -138,29 +134,29 @@ def test_rows_of_ties_do_not_depend_on_each_other():
     X = np.array(list(product([0.0, 1.0], repeat=9))) @ turn
     X_new = (rng.randint(0, 3, (60, 9)) / 2) @ turn
     extension = fit_barycentric(X, X[:, :2])
-    together = extension.extend(X_new)
-    one_by_one = np.vstack([extension.extend(x[None]) for x in X_new])
+    together = extension.transform(X_new)
+    one_by_one = np.vstack([extension.transform(x[None]) for x in X_new])
     assert one_by_one.tobytes() == together.tobytes()
 
 
 def test_copies_pickles_and_threads_give_the_same_bytes():
     X, Y, X_new, _ = flat_data(2)
     extension = fit_barycentric(X, Y)
-    expected = extension.extend(X_new).tobytes()
+    expected = extension.transform(X_new).tobytes()
     pickled = pickle.loads(pickle.dumps(extension))  # noqa: S301 - our own bytes
     assert isinstance(pickled, BarycentricMap)
     for other in (pickled, copy.deepcopy(extension), fit_barycentric(X, Y, n_jobs=2)):
-        assert other.extend(X_new).tobytes() == expected
+        assert other.transform(X_new).tobytes() == expected
     with ThreadPoolExecutor(4) as pool:
-        assert {r.tobytes() for r in pool.map(extension.extend, [X_new] * 8)} == {expected}
+        assert {r.tobytes() for r in pool.map(extension.transform, [X_new] * 8)} == {expected}
 
 
 def test_later_changes_of_the_input_change_nothing():
     X, Y, X_new, _ = flat_data(3)
     extension = fit_barycentric(X, Y)
-    expected = extension.extend(X_new)
+    expected = extension.transform(X_new)
     X[:], Y[:] = 0, 0
-    np.testing.assert_array_equal(extension.extend(X_new), expected)
+    np.testing.assert_array_equal(extension.transform(X_new), expected)
 
 
 def test_weights_sum_to_one_and_make_the_images():
@@ -171,13 +167,13 @@ def test_weights_sum_to_one_and_make_the_images():
     assert weights.shape == (len(X_new), len(X))
     assert np.diff(weights.indptr).max() <= 12
     np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=0, atol=SUM)
-    np.testing.assert_array_equal(weights @ Y, extension.extend(X_new))
+    np.testing.assert_array_equal(weights @ Y, extension.transform(X_new))
 
 
 def test_better_than_the_ridge_where_a_sheet_is_near_to_itself():
     """With 500 points a dozen neighbors reach the next turn of the roll."""
     X, Y, X_new, Y_new = held_out(swiss_roll(500, random_state=0))
-    error = rms(fit_barycentric(X, Y).extend(X_new), Y_new)
+    error = rms(fit_barycentric(X, Y).transform(X_new), Y_new)
     others = [
         rms(ridge_images(X, Y, X_new, k, ridge), Y_new) for k in (6, 12) for ridge in (1e-3, 1e-5)
     ]
@@ -191,7 +187,7 @@ def test_better_than_the_ridge_where_a_sheet_is_near_to_itself():
 def test_points_far_away_stay_near(distance):
     X, Y, *_ = flat_data(4)
     directions = np.random.RandomState(0).randn(20, X.shape[1])
-    images = fit_barycentric(X, Y).extend(distance * directions)
+    images = fit_barycentric(X, Y).transform(distance * directions)
     size = np.linalg.norm(np.ptp(Y, axis=0))
     assert np.isfinite(images).all()
     assert np.linalg.norm(images - Y.mean(axis=0), axis=1).max() < (LARGEST_TILT + 1) * size
@@ -200,18 +196,18 @@ def test_points_far_away_stay_near(distance):
 @pytest.mark.parametrize("unit", [1e-50, 1e50])
 def test_units_do_not_matter(unit):
     X, Y, X_new, Y_new = flat_data(5)
-    images = fit_barycentric(unit * X, Y).extend(unit * X_new)
+    images = fit_barycentric(unit * X, Y).transform(unit * X_new)
     np.testing.assert_allclose(images, Y_new, rtol=0, atol=FLAT)
     Y, Y_new = unit * Y, unit * Y_new
-    located = fit_from_distances(Y).extend(cdist(Y_new, Y))
+    located = fit_from_distances(Y).transform(cdist(Y_new, Y))
     np.testing.assert_allclose(located / unit, Y_new / unit, rtol=0, atol=LOCATED)
 
 
 def test_fewer_points_than_neighbors():
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    images = fit_barycentric(X, X, n_neighbors=50).extend([[0.3, 0.4], [2.0, 1.0]])
+    images = fit_barycentric(X, X, n_neighbors=50).transform([[0.3, 0.4], [2.0, 1.0]])
     np.testing.assert_allclose(images, [[0.3, 0.4], [2.0, 1.0]], rtol=0, atol=FLAT)
-    alone = fit_barycentric(X[:1], X[1:2]).extend([[5.0, 5.0]])
+    alone = fit_barycentric(X[:1], X[1:2]).transform([[5.0, 5.0]])
     np.testing.assert_array_equal(alone, X[1:2])
 
 
@@ -223,7 +219,7 @@ def test_points_on_a_line_are_not_torn_apart_by_rounding():
         X = (t @ [[1.0, 2.0, 3.0]] + 7.0).astype(dtype)
         Y = np.hstack([t, np.zeros_like(t)])
         middle = 0.5 * (X[:40] + X[40:])
-        images = fit_barycentric(X, Y).extend(middle)
+        images = fit_barycentric(X, Y).transform(middle)
         np.testing.assert_allclose(images[:, 0], 0.5 * (t[:40, 0] + t[40:, 0]), rtol=0, atol=atol)
         np.testing.assert_array_equal(images[:, 1], 0)
 
@@ -237,8 +233,8 @@ def test_equally_far_neighbors_share_equally():
 def test_precision_follows_the_embedding():
     X, Y, X_new, _ = flat_data(6)
     extension = fit_barycentric(X.astype(np.float32), Y.astype(np.float32))
-    assert extension.extend(X_new.astype(np.float32)).dtype == np.float32
-    assert fit_barycentric(X, Y).extend(X_new).dtype == np.float64
+    assert extension.transform(X_new.astype(np.float32)).dtype == np.float32
+    assert fit_barycentric(X, Y).transform(X_new).dtype == np.float64
 
 
 def test_bad_points_are_refused():
@@ -246,9 +242,9 @@ def test_bad_points_are_refused():
     extension = fit_barycentric(X, Y)
     X_new[3, 1] = np.nan
     with pytest.raises(InvalidInputError, match=r"X_new contains 1 NaN"):
-        extension.extend(X_new)
+        extension.transform(X_new)
     with pytest.raises(InvalidInputError, match="2 column"):
-        extension.extend(np.ones((3, 2)))
+        extension.transform(np.ones((3, 2)))
     with pytest.raises(InvalidInputError, match="119"):
         fit_barycentric(X, Y[:-1])
     with pytest.raises(InvalidInputError, match="n_neighbors=0"):
@@ -260,7 +256,7 @@ def test_bad_points_are_refused():
 def test_distances_locate_points_whatever_their_height_above_the_map(seed, q, height):
     _, Y, _, Y_new = flat_data(seed, q=q, d=q)
     D = np.sqrt(cdist(Y_new, Y, "sqeuclidean") + height**2)
-    np.testing.assert_allclose(fit_from_distances(Y).extend(D), Y_new, rtol=0, atol=LOCATED)
+    np.testing.assert_allclose(fit_from_distances(Y).transform(D), Y_new, rtol=0, atol=LOCATED)
 
 
 def test_sparse_distances_say_the_same():
@@ -270,43 +266,43 @@ def test_sparse_distances_say_the_same():
     Y_new = np.vstack([Y_new, Y[3:5]])
     D = cdist(Y_new, Y)
     extension = fit_from_distances(Y)
-    dense = extension.extend(D)
+    dense = extension.transform(D)
     rows, columns = np.indices(D.shape)
     order = rng.permutation(D.size)
     stored = sp.coo_array(
         (D.ravel()[order], (rows.ravel()[order], columns.ravel()[order])), shape=D.shape
     )
-    np.testing.assert_array_equal(extension.extend(stored), dense)
+    np.testing.assert_array_equal(extension.transform(stored), dense)
     np.testing.assert_array_equal(dense[-2:], Y[3:5])
     # The twenty nearest are more than the map looks at, copies included.
     far = np.argsort(np.argsort(D, axis=1), axis=1) >= 20
     keep = ~far.ravel()
     nearest = sp.csr_array((D.ravel()[keep], (rows.ravel()[keep], columns.ravel()[keep])), D.shape)
-    np.testing.assert_array_equal(extension.extend(nearest), dense)
+    np.testing.assert_array_equal(extension.transform(nearest), dense)
 
 
 def test_few_known_distances():
     Y = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [9.0, 9.0]])
     rows, columns = [0, 1, 1, 2, 2, 2], [1, 0, 1, 0, 1, 2]
     lengths = [3.0, 1.0, 1.0, *np.linalg.norm(Y[:3] - [0.5, 0.25], axis=1)]
-    images = fit_from_distances(Y).extend(sp.csr_array((lengths, (rows, columns)), shape=(3, 4)))
+    images = fit_from_distances(Y).transform(sp.csr_array((lengths, (rows, columns)), shape=(3, 4)))
     np.testing.assert_allclose(images, [[2, 0], [1, 0], [0.5, 0.25]], rtol=0, atol=LOCATED)
 
 
 def test_bad_distances_are_refused():
     extension = fit_from_distances(np.eye(3))
     with pytest.raises(InvalidInputError, match="Row 1 of X_new stores no distance"):
-        extension.extend(sp.csr_array(([1.0], ([0], [2])), shape=(2, 3)))
+        extension.transform(sp.csr_array(([1.0], ([0], [2])), shape=(2, 3)))
     with pytest.raises(InvalidInputError, match=r"shape \(1, 2\)"):
-        extension.extend([[1.0, 1.0]])
+        extension.transform([[1.0, 1.0]])
     with pytest.raises(InvalidInputError, match="Negative"):
-        extension.extend([[1.0, -1.0, 2.0]])
+        extension.transform([[1.0, -1.0, 2.0]])
 
 
 def test_absurd_distances_give_no_nan():
     Y = 1e-60 * np.random.RandomState(0).randn(30, 2)
     D = 1e60 * np.random.RandomState(1).rand(5, 30)
-    assert np.isfinite(fit_from_distances(Y).extend(D)).all()
+    assert np.isfinite(fit_from_distances(Y).transform(D)).all()
 
 
 def test_reconstruction_is_exact_on_flat_data():

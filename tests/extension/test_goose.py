@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hypothesis_profiles import examples
-from isofold._errors import InvalidInputError
 from isofold.datasets import swiss_roll
+from isofold.exceptions import InvalidInputError
 from isofold.extension import GooseMap, fit_barycentric, fit_goose
-from isofold.extension._affine import LARGEST_TILT
 from isofold.extension.goose import SCALINGS
+from isofold.extension.weights import LARGEST_TILT
+from support.hypothesis_profiles import examples
 
 # Ten neighbors of a flat may be a hundred times thinner than wide; products of them square that,
 # and their axes lose another factor: 1e6 · eps. Images are of size five.
@@ -100,7 +100,7 @@ def test_similarities_of_flat_data_are_extended_exactly(
 ):
     X, Y, X_new, Y_new = flat_data(seed, q=q, d=d, offset=offset)
     goose = fit_goose(unit * X, image_unit * Y, scaling=scaling, interpolate=interpolate)
-    images = goose.extend(unit * X_new)
+    images = goose.transform(unit * X_new)
     np.testing.assert_allclose(images / image_unit, Y_new, rtol=0, atol=FLAT)
 
 
@@ -113,7 +113,9 @@ def test_thin_strips_keep_their_width(scaling, interpolate, d):
     size = np.array([1.0, 1e-4])
     Z, Z_new = rng.rand(150, 2) * size, (0.1 + 0.8 * rng.rand(40, 2)) * size
     axes = np.linalg.qr(rng.randn(d, 2))[0].T
-    images = fit_goose(Z @ axes, Z, scaling=scaling, interpolate=interpolate).extend(Z_new @ axes)
+    images = fit_goose(Z @ axes, Z, scaling=scaling, interpolate=interpolate).transform(
+        Z_new @ axes
+    )
     # In units of the width. Products lose its square, 1e6 · eps, and sides mix by as much again.
     np.testing.assert_allclose(images / size, Z_new / size, rtol=0, atol=1e-8)
 
@@ -124,7 +126,7 @@ def test_images_far_from_the_origin(scaling, interpolate):
     X, Y, X_new, Y_new = flat_data(0)
     goose = fit_goose(X, Y + 1e6, scaling=scaling, interpolate=interpolate)
     # Images of a million end at 1e-10.
-    np.testing.assert_allclose(goose.extend(X_new) - 1e6, Y_new, rtol=0, atol=FLAT)
+    np.testing.assert_allclose(goose.transform(X_new) - 1e6, Y_new, rtol=0, atol=FLAT)
 
 
 @every_scaling
@@ -134,21 +136,21 @@ def test_plain_means_are_the_algorithm_in_its_right_form(scaling, d, k):
     X, Y, X_new, _ = bent_data(d, d=d)
     expected = [similarity_image(x, X, Y, k, scaling, interpolate=False) for x in X_new]
     goose = fit_goose(X, Y, n_neighbors=k, scaling=scaling, interpolate=False)
-    np.testing.assert_allclose(goose.extend(X_new), expected, rtol=0, atol=SAME)
+    np.testing.assert_allclose(goose.transform(X_new), expected, rtol=0, atol=SAME)
 
 
 @pytest.mark.parametrize("scaling", ["range", "isotropic"])
 def test_fading_means_replace_plain_ones_and_nothing_else(scaling):
     X, Y, X_new, _ = bent_data(0)
     expected = [similarity_image(x, X, Y, 10, scaling, interpolate=True) for x in X_new]
-    images = fit_goose(X, Y, scaling=scaling).extend(X_new)
+    images = fit_goose(X, Y, scaling=scaling).transform(X_new)
     np.testing.assert_allclose(images, expected, rtol=0, atol=SAME)
 
 
 def test_least_squares_with_fading_means_are_barycentric_weights():
     X, Y, X_new, _ = bent_data(1)
-    expected = fit_barycentric(X, Y, n_neighbors=10).extend(X_new)
-    np.testing.assert_allclose(fit_goose(X, Y).extend(X_new), expected, rtol=0, atol=SAME)
+    expected = fit_barycentric(X, Y, n_neighbors=10).transform(X_new)
+    np.testing.assert_allclose(fit_goose(X, Y).transform(X_new), expected, rtol=0, atol=SAME)
 
 
 @both_means
@@ -158,8 +160,8 @@ def test_least_squares_follow_affine_maps_of_the_embedding(interpolate, seed, an
     X, Y, X_new, _ = bent_data(seed)
     turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
     A = np.array([[stretch, 0.1], [0.0, 1.0]]) @ turn
-    before = fit_goose(X, Y, interpolate=interpolate).extend(X_new)
-    after = fit_goose(X, Y @ A + 7.0, interpolate=interpolate).extend(X_new)
+    before = fit_goose(X, Y, interpolate=interpolate).transform(X_new)
+    after = fit_goose(X, Y @ A + 7.0, interpolate=interpolate).transform(X_new)
     np.testing.assert_allclose(after, before @ A + 7.0, rtol=0, atol=SAME)
 
 
@@ -175,7 +177,7 @@ def test_ranges_are_right_along_the_coordinates_only(interpolate):
 
     def largest_error(A, scaling):
         goose = fit_goose(X, X @ A, n_neighbors=9, scaling=scaling, interpolate=interpolate)
-        return np.abs(goose.extend(X_new) - X_new @ A).max()
+        return np.abs(goose.transform(X_new) - X_new @ A).max()
 
     assert largest_error(stretch, "range") < SAME
     assert largest_error(stretch, "least_squares") < SAME
@@ -195,7 +197,7 @@ def test_scalings_on_a_roll():
         unit = Y.std()
         return {
             scaling: rms(
-                fit_goose(X, Y[~test], scaling=scaling, n_neighbors=8).extend(X_new), Y[test]
+                fit_goose(X, Y[~test], scaling=scaling, n_neighbors=8).transform(X_new), Y[test]
             )
             / unit
             for scaling in SCALINGS
@@ -215,8 +217,8 @@ def test_scalings_on_a_roll():
 def test_training_points_keep_their_images_to_the_bit(scaling):
     rng = np.random.RandomState(0)
     X, Y = rng.randn(80, 14), rng.randn(80, 2)
-    np.testing.assert_array_equal(fit_goose(X, Y, scaling=scaling).extend(X), Y)
-    plain = fit_goose(X, Y, scaling=scaling, interpolate=False).extend(X)
+    np.testing.assert_array_equal(fit_goose(X, Y, scaling=scaling).transform(X), Y)
+    plain = fit_goose(X, Y, scaling=scaling, interpolate=False).transform(X)
     assert np.abs(plain - Y).max() > 0.1
 
 
@@ -226,9 +228,9 @@ def test_copies_share_the_image_of_the_first(scaling):
     doubled, images = np.vstack([X, X[:50]]), np.vstack([Y, Y[:50] + 5.0])
     goose = fit_goose(doubled, images, scaling=scaling)
     assert goose.places.n_places == len(X)
-    np.testing.assert_array_equal(goose.extend(doubled[len(X) :]), Y[:50])
+    np.testing.assert_array_equal(goose.transform(doubled[len(X) :]), Y[:50])
     np.testing.assert_array_equal(
-        goose.extend(X_new), fit_goose(X, Y, scaling=scaling).extend(X_new)
+        goose.transform(X_new), fit_goose(X, Y, scaling=scaling).transform(X_new)
     )
 
 
@@ -236,7 +238,7 @@ def test_copies_share_the_image_of_the_first(scaling):
 def test_the_map_runs_into_its_training_points(scaling):
     X, Y, *_ = bent_data(3)
     step = 1e-8
-    images = fit_goose(X, Y, scaling=scaling).extend(X + step)
+    images = fit_goose(X, Y, scaling=scaling).transform(X + step)
     # Slopes of the map are of size one. A jump would be as large as the error of the fit, 1e-3.
     assert np.abs(images - Y).max() < 1e3 * step
 
@@ -258,7 +260,7 @@ def test_held_out_places_are_placed_by_the_others(scaling, interpolate):
                 scaling=scaling,
                 interpolate=interpolate,
             )
-            np.testing.assert_allclose(image, alone.extend(X[i : i + 1])[0], rtol=0, atol=SAME)
+            np.testing.assert_allclose(image, alone.transform(X[i : i + 1])[0], rtol=0, atol=SAME)
 
 
 # Rows
@@ -272,17 +274,17 @@ def test_rows_do_not_depend_on_each_other(scaling, interpolate, d, monkeypatch):
     X, Y = rng.randn(100, d), rng.randn(100, 2)
     rows = np.vstack([2 * rng.randn(60, d), X[:5], 1e6 * rng.randn(3, d)])
     goose = fit_goose(X, Y, scaling=scaling, interpolate=interpolate, n_jobs=1)
-    together = goose.extend(rows)
-    parts = [goose.extend(rows[i : i + 17]) for i in range(0, len(rows), 17)]
+    together = goose.transform(rows)
+    parts = [goose.transform(rows[i : i + 17]) for i in range(0, len(rows), 17)]
     assert np.vstack(parts).tobytes() == together.tobytes()
     for i in range(0, len(rows), 7):
-        assert goose.extend(rows[i : i + 1]).tobytes() == together[i].tobytes()
+        assert goose.transform(rows[i : i + 1]).tobytes() == together[i].tobytes()
     order = rng.permutation(len(rows))
-    assert goose.extend(rows[order]).tobytes() == together[order].tobytes()
+    assert goose.transform(rows[order]).tobytes() == together[order].tobytes()
     monkeypatch.setattr("isofold._memory.BLOCK_BYTES", 4 * 8 * 10 * d * 7)
     for n_jobs in (1, 2):
         again = fit_goose(X, Y, scaling=scaling, interpolate=interpolate, n_jobs=n_jobs)
-        assert again.extend(rows).tobytes() == together.tobytes()
+        assert again.transform(rows).tobytes() == together.tobytes()
 
 
 @every_scaling
@@ -296,20 +298,20 @@ def test_rows_of_ties_do_not_depend_on_each_other(scaling):
     X = np.array(list(product([0.0, 1.0], repeat=8))) @ turn
     rows = (rng.randint(0, 3, (25, 8)) / 2) @ turn
     goose = fit_goose(X, X[:, :2], scaling=scaling)
-    one_by_one = np.vstack([goose.extend(x[None]) for x in rows])
-    assert one_by_one.tobytes() == goose.extend(rows).tobytes()
+    one_by_one = np.vstack([goose.transform(x[None]) for x in rows])
+    assert one_by_one.tobytes() == goose.transform(rows).tobytes()
 
 
 def test_copies_and_pickles_give_the_same_bytes():
     X, Y, X_new, _ = bent_data(5)
     goose = fit_goose(X, Y)
-    expected = goose.extend(X_new).tobytes()
+    expected = goose.transform(X_new).tobytes()
     pickled = pickle.loads(pickle.dumps(goose))  # noqa: S301 - our own bytes
     assert isinstance(pickled, GooseMap)
     for other in (pickled, copy.deepcopy(goose)):
-        assert other.extend(X_new).tobytes() == expected
+        assert other.transform(X_new).tobytes() == expected
     X[:], Y[:] = 0, 0
-    assert goose.extend(X_new).tobytes() == expected
+    assert goose.transform(X_new).tobytes() == expected
 
 
 # Torn and thin neighborhoods
@@ -332,7 +334,7 @@ def test_neighbors_of_another_part_of_the_map_are_left_out(scaling, interpolate)
     assert not upper[near[:, 0]].any()
     assert (~upper[near]).sum(axis=1).min() >= 4
     goose = fit_goose(X, Y, scaling=scaling, interpolate=interpolate)
-    np.testing.assert_allclose(goose.extend(X_new), flat_new, rtol=0, atol=FLAT)
+    np.testing.assert_allclose(goose.transform(X_new), flat_new, rtol=0, atol=FLAT)
 
 
 @every_scaling
@@ -344,7 +346,7 @@ def test_points_on_a_line_in_a_map_of_two_coordinates(scaling, interpolate, d):
     direction = rng.randn(1, d)
     direction /= np.linalg.norm(direction)
     goose = fit_goose(t @ direction, t @ [[3.0, 4.0]], scaling=scaling, interpolate=interpolate)
-    images = goose.extend(t_new @ direction)
+    images = goose.transform(t_new @ direction)
     np.testing.assert_allclose(images, t_new @ [[3.0, 4.0]], rtol=0, atol=FLAT)
 
 
@@ -352,7 +354,7 @@ def test_points_on_a_line_in_a_map_of_two_coordinates(scaling, interpolate, d):
 def test_what_is_off_a_line_does_not_move_the_image(scaling):
     t = np.random.RandomState(0).rand(60, 1)
     goose = fit_goose(t @ [[1.0, 0.0, 0.0]], t @ [[1.0, 1.0]], scaling=scaling, interpolate=False)
-    on, off = goose.extend([[0.51, 0.0, 0.0], [0.51, 0.001, -0.002]])
+    on, off = goose.transform([[0.51, 0.0, 0.0], [0.51, 0.001, -0.002]])
     # So little to the side, the neighbors are the same.
     np.testing.assert_allclose(off, on, rtol=0, atol=SAME)
 
@@ -363,10 +365,10 @@ def test_neighbors_of_one_image(scaling, interpolate):
     rng = np.random.RandomState(0)
     X = rng.rand(100, 4)
     constant = fit_goose(X, np.full((100, 2), 3.5), scaling=scaling, interpolate=interpolate)
-    np.testing.assert_array_equal(constant.extend(rng.rand(20, 4)), 3.5)
+    np.testing.assert_array_equal(constant.transform(rng.rand(20, 4)), 3.5)
     # Half of the map has collapsed into a point, the rest has not.
     half = np.where(X[:, :1] < 0.5, 0.0, X[:, :2])
-    images = fit_goose(X, half, scaling=scaling, interpolate=interpolate).extend(rng.rand(50, 4))
+    images = fit_goose(X, half, scaling=scaling, interpolate=interpolate).transform(rng.rand(50, 4))
     assert np.isfinite(images).all()
     assert np.abs(images).max() < LARGEST_TILT
 
@@ -377,11 +379,11 @@ def test_fewer_places_than_neighbors(scaling, interpolate):
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     options = {"scaling": scaling, "interpolate": interpolate}
     new = [[0.3, 0.4], [2.0, 1.0]]
-    np.testing.assert_allclose(fit_goose(X, X, **options).extend(new), new, rtol=0, atol=FLAT)
+    np.testing.assert_allclose(fit_goose(X, X, **options).transform(new), new, rtol=0, atol=FLAT)
     # Two places are a line, one is a point.
-    pair = fit_goose(X[:2], X[:2], **options).extend([[0.25, 5.0]])
+    pair = fit_goose(X[:2], X[:2], **options).transform([[0.25, 5.0]])
     np.testing.assert_allclose(pair, [[0.25, 0.0]], rtol=0, atol=FLAT)
-    alone = fit_goose(X[2:], [[5.0, 6.0], [7.0, 8.0]], **options).extend(new)
+    alone = fit_goose(X[2:], [[5.0, 6.0], [7.0, 8.0]], **options).transform(new)
     np.testing.assert_array_equal(alone, [[5.0, 6.0], [5.0, 6.0]])
 
 
@@ -392,7 +394,9 @@ def test_fewer_places_than_neighbors(scaling, interpolate):
 def test_points_far_away_stay_near(scaling, interpolate, distance, d):
     X, Y, *_ = flat_data(6, d=d)
     directions = np.random.RandomState(0).randn(20, d)
-    images = fit_goose(X, Y, scaling=scaling, interpolate=interpolate).extend(distance * directions)
+    images = fit_goose(X, Y, scaling=scaling, interpolate=interpolate).transform(
+        distance * directions
+    )
     size = np.linalg.norm(np.ptp(Y, axis=0))
     assert np.isfinite(images).all()
     assert np.linalg.norm(images - Y.mean(axis=0), axis=1).max() < (LARGEST_TILT + 1) * size
@@ -405,7 +409,7 @@ def test_extrapolation_is_linear_up_to_its_bound(scaling):
     goose = fit_goose(X, 2 * X, scaling=scaling, interpolate=False)
     mean, deviation = 44.5, np.sqrt(99 / 12)
     inside, outside = mean + 19.9 * deviation, mean + 1e3 * deviation
-    images = goose.extend([[inside], [outside]])[:, 0] / 2
+    images = goose.transform([[inside], [outside]])[:, 0] / 2
     expected = [inside, mean + LARGEST_TILT * deviation]
     np.testing.assert_allclose(images, expected, rtol=1e-12, atol=0)
 
@@ -419,21 +423,21 @@ def test_precision_of_the_embedding_is_kept(scaling, interpolate):
     X, Y, X_new, Y_new = flat_data(7, d=12)
     options = {"scaling": scaling, "interpolate": interpolate}
     single = fit_goose(X.astype(np.float32), Y.astype(np.float32), **options)
-    images = single.extend(X_new.astype(np.float32))
+    images = single.transform(X_new.astype(np.float32))
     assert images.dtype == np.float32
     np.testing.assert_allclose(images, Y_new, rtol=0, atol=SINGLE)
-    assert fit_goose(X, Y, **options).extend(X_new.astype(np.float32)).dtype == np.float64
+    assert fit_goose(X, Y, **options).transform(X_new.astype(np.float32)).dtype == np.float64
 
 
 def test_tables_of_other_kinds_are_read():
     X, Y, X_new, _ = flat_data(8)
-    expected = fit_goose(X, Y).extend(X_new)
+    expected = fit_goose(X, Y).transform(X_new)
     np.testing.assert_array_equal(
-        fit_goose(X.tolist(), Y.tolist()).extend(X_new.tolist()), expected
+        fit_goose(X.tolist(), Y.tolist()).transform(X_new.tolist()), expected
     )
     for table in (X, Y, X_new):
         table.flags.writeable = False
-    np.testing.assert_array_equal(fit_goose(X, np.asfortranarray(Y)).extend(X_new), expected)
+    np.testing.assert_array_equal(fit_goose(X, np.asfortranarray(Y)).transform(X_new), expected)
 
 
 @pytest.mark.parametrize(
@@ -462,14 +466,14 @@ def test_bad_points_are_refused():
     with pytest.raises(InvalidInputError, match="150 rows and Y has 149"):
         fit_goose(X, Y[:-1])
     with pytest.raises(InvalidInputError, match="2 column"):
-        goose.extend(np.ones((3, 2)))
+        goose.transform(np.ones((3, 2)))
     with pytest.raises(InvalidInputError, match="X_new has 0"):
-        goose.extend(np.ones((0, 5)))
+        goose.transform(np.ones((0, 5)))
     for bad in (np.nan, np.inf):
         wrong = X_new.copy()
         wrong[3, 1] = bad
         with pytest.raises(InvalidInputError, match=r"X_new contains .*\(3, 1\)"):
-            goose.extend(wrong)
+            goose.transform(wrong)
         wrong = Y.copy()
         wrong[3, 1] = bad
         with pytest.raises(InvalidInputError, match=r"Y contains .*\(3, 1\)"):
@@ -480,6 +484,6 @@ def test_bad_points_are_refused():
 def test_maps_that_stretch_one_way_are_not_torn(aspect):
     rng = np.random.RandomState(0)
     X, new = rng.rand(600, 2), 0.1 + 0.8 * rng.rand(300, 2)
-    placed = fit_goose(X, X * [aspect, 1.0]).extend(new)
+    placed = fit_goose(X, X * [aspect, 1.0]).transform(new)
     # Rounding of images, times the widths of thin neighborhoods.
     np.testing.assert_allclose(placed, new * [aspect, 1.0], atol=1e-9 * aspect)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hypothesis_profiles import examples
 from isofold.extension import (
     CorrectedMap,
     KernelMap,
@@ -15,6 +14,7 @@ from isofold.extension import (
 )
 from isofold.linalg import KernelCentering
 from isofold.linalg.kernels import KernelFunction, span_of_kernel
+from support.hypothesis_profiles import examples
 
 ROUNDING = 1e-12
 """Products of rows with some tens of coefficients near one."""
@@ -69,7 +69,7 @@ def test_images_are_those_of_the_formula(kernel):
     expected = [naive_image(x, X, kernel, fitted.coefficients) for x in new]
     size = np.abs(fitted.coefficients).max()
     np.testing.assert_allclose(
-        fitted.extend(new), expected, rtol=0, atol=ROUNDING * (1 + size) * 30
+        fitted.transform(new), expected, rtol=0, atol=ROUNDING * (1 + size) * 30
     )
 
 
@@ -77,7 +77,7 @@ def test_a_full_kernel_returns_the_training_values():
     X = points(2, n=20)
     Y = values_at(X)
     fitted = map_of(X, Y, KernelFunction("rbf", gamma=4.0))
-    np.testing.assert_allclose(fitted.extend(X), Y - Y.mean(axis=0), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(fitted.transform(X), Y - Y.mean(axis=0), rtol=0, atol=1e-8)
 
 
 @examples(20)
@@ -85,9 +85,9 @@ def test_a_full_kernel_returns_the_training_values():
 def test_rows_do_not_depend_on_their_batch(seed, split):
     X, new = points(0), points(seed, n=15)
     fitted = map_of(X, values_at(X))
-    whole = fitted.extend(new)
-    parts = np.vstack([fitted.extend(new[:split]), fitted.extend(new[split:])])
-    single = np.vstack([fitted.extend(new[i : i + 1]) for i in range(15)])
+    whole = fitted.transform(new)
+    parts = np.vstack([fitted.transform(new[:split]), fitted.transform(new[split:])])
+    single = np.vstack([fitted.transform(new[i : i + 1]) for i in range(15)])
     size = np.abs(fitted.coefficients).max()
     for other in (parts, single):
         np.testing.assert_allclose(other, whole, rtol=0, atol=ROUNDING * (1 + size))
@@ -96,10 +96,10 @@ def test_rows_do_not_depend_on_their_batch(seed, split):
 def test_small_blocks_change_nothing(monkeypatch):
     X, new = points(0), points(3, n=11)
     fitted = map_of(X, values_at(X))
-    whole = fitted.extend(new)
+    whole = fitted.transform(new)
     monkeypatch.setattr("isofold.extension.kernel_map.block_rows", lambda *_: 2)
     size = np.abs(fitted.coefficients).max()
-    np.testing.assert_allclose(fitted.extend(new), whole, rtol=0, atol=ROUNDING * (1 + size))
+    np.testing.assert_allclose(fitted.transform(new), whole, rtol=0, atol=ROUNDING * (1 + size))
 
 
 def test_precomputed_rows_give_the_same_images():
@@ -117,19 +117,21 @@ def test_precomputed_rows_give_the_same_images():
         coefficients=fitted.coefficients,
         columns=columns,
     )
-    found = given_.extend(RBF.matrix(new, everything))
+    found = given_.transform(RBF.matrix(new, everything))
     size = np.abs(fitted.coefficients).max()
-    np.testing.assert_allclose(found, fitted.extend(new), rtol=0, atol=ROUNDING * (1 + size) * 12)
+    np.testing.assert_allclose(
+        found, fitted.transform(new), rtol=0, atol=ROUNDING * (1 + size) * 12
+    )
 
 
 def test_float32_and_no_rows():
     X = points(0)
     fitted = map_of(X, values_at(X))
     new = points(7, n=4).astype(np.float32)
-    found = fitted.extend(new)
+    found = fitted.transform(new)
     assert found.dtype == np.float64
-    np.testing.assert_array_equal(found, fitted.extend(new.astype(np.float64)))
-    assert fitted.extend(np.empty((0, 2))).shape == (0, 2)
+    np.testing.assert_array_equal(found, fitted.transform(new.astype(np.float64)))
+    assert fitted.transform(np.empty((0, 2))).shape == (0, 2)
 
 
 def test_other_coefficients():
@@ -138,7 +140,9 @@ def test_other_coefficients():
     twice = fitted.with_coefficients(2.0 * fitted.coefficients)
     new = points(8, n=5)
     np.testing.assert_allclose(
-        twice.extend(new) - fitted.offset, 2.0 * (fitted.extend(new) - fitted.offset), rtol=1e-9
+        twice.transform(new) - fitted.offset,
+        2.0 * (fitted.transform(new) - fitted.offset),
+        rtol=1e-9,
     )
 
 
@@ -147,7 +151,7 @@ def test_a_regression_on_all_points_goes_through_their_values():
     Y = values_at(X)
     kernel = KernelFunction("rbf", gamma=4.0)
     fitted = fit_kernel_regression(X, Y, np.arange(25), kernel)
-    np.testing.assert_allclose(fitted.extend(X), Y, rtol=0, atol=THROUGH * np.abs(Y).max())
+    np.testing.assert_allclose(fitted.transform(X), Y, rtol=0, atol=THROUGH * np.abs(Y).max())
 
 
 @examples(15)
@@ -156,7 +160,7 @@ def test_constants_are_reproduced(seed, n_landmarks):
     X = points(seed, n=40)
     landmarks = np.random.default_rng(seed).permutation(40)[:n_landmarks]
     fitted = fit_kernel_regression(X, np.tile([3.0, -1e6], (40, 1)), landmarks, RBF)
-    found = fitted.extend(points(seed + 1, n=10))
+    found = fitted.transform(points(seed + 1, n=10))
     np.testing.assert_allclose(found, np.tile([3.0, -1e6], (10, 1)), rtol=1e-9)
 
 
@@ -170,7 +174,7 @@ def test_few_landmarks_give_least_squares():
     expected = features @ np.linalg.lstsq(features, Y, rcond=None)[0]
     # Six Gaussians far apart: their normal equations are harmless. But centered features have a
     # constant sum over landmarks taken out: one function less.
-    found = fitted.extend(X)
+    found = fitted.transform(X)
     K = RBF.matrix(X[landmarks], X[landmarks])
     rows = RBF.matrix(X, X[landmarks])
     centered = rows - K.mean(axis=0) - rows.mean(axis=1)[:, None] + K.mean()
@@ -187,7 +191,7 @@ def test_values_may_be_of_single_precision_and_far_from_the_origin():
     far = fit_kernel_regression(X, Y, landmarks, RBF)
     near = fit_kernel_regression(X - 1e4, Y, landmarks, RBF)
     # Points at 1e4 are rounded by 1e-12, which the normal equations raise by up to 1e6.
-    np.testing.assert_allclose(far.extend(X), near.extend(X - 1e4), rtol=0, atol=THROUGH)
+    np.testing.assert_allclose(far.transform(X), near.transform(X - 1e4), rtol=0, atol=THROUGH)
     single = fit_kernel_regression(X.astype(np.float32), Y.astype(np.float32), landmarks, RBF)
     assert single.coefficients.dtype == np.float64
 
@@ -209,14 +213,14 @@ def test_a_corrected_map_runs_through_all_points():
     trend = fit_kernel_regression(
         X, Y, spread_landmarks(X, 15, 0), KernelFunction("rbf", gamma=1.0)
     )
-    corrected = CorrectedMap(trend, fit_barycentric(X, Y), Y - trend.extend(X))
-    left = np.abs(trend.extend(X) - Y).max()
+    corrected = CorrectedMap(trend, fit_barycentric(X, Y), Y - trend.transform(X))
+    left = np.abs(trend.transform(X) - Y).max()
     # The smooth map misses them by more than rounding; the correction takes that away.
     assert left > 1e-6
-    np.testing.assert_allclose(corrected.extend(X), Y, atol=1e-9 * left + 1e-12)
+    np.testing.assert_allclose(corrected.transform(X), Y, atol=1e-9 * left + 1e-12)
     # Between them it errs less than weights alone would: these see chords, not curves.
     new = rng.uniform(-0.9, 0.9, (300, 2))
     true = np.column_stack([np.sin(2.0 * new[:, 0]) + new[:, 1], np.cos(3.0 * new[:, 1])])
-    by_weights = np.abs(fit_barycentric(X, Y).extend(new) - true).mean()
-    assert np.abs(corrected.extend(new) - true).mean() < by_weights
-    np.testing.assert_array_equal(corrected.extend(new[:1]), corrected.extend(new)[:1])
+    by_weights = np.abs(fit_barycentric(X, Y).transform(new) - true).mean()
+    assert np.abs(corrected.transform(new) - true).mean() < by_weights
+    np.testing.assert_array_equal(corrected.transform(new[:1]), corrected.transform(new)[:1])

@@ -9,7 +9,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import KernelCenterer
 
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.extension import KernelMap, fit_kernel_ridge
 
 # The eigenvalues of the kernel with its ridge go from 1e-4 to 100, so that two solutions agree to
@@ -38,7 +38,7 @@ def test_the_same_as_scikit_learn_on_a_centered_kernel(gamma, ridge, offset):
     regression = KernelRidge(alpha=ridge, kernel="precomputed").fit(centered, Y - Y.mean(axis=0))
     rows = centerer.transform(rbf_kernel(X_new, X, gamma=gamma))
     expected = regression.predict(rows) + Y.mean(axis=0)
-    found = fit_kernel_ridge(X + offset, Y, gamma=gamma, ridge=ridge).extend(X_new + offset)
+    found = fit_kernel_ridge(X + offset, Y, gamma=gamma, ridge=ridge).transform(X_new + offset)
     # An offset of a thousand costs three digits of the points, and the kernel's condition more.
     atol = SOLVED if offset == 0 else 1e3 * SOLVED
     np.testing.assert_allclose(found, expected, rtol=0, atol=atol)
@@ -51,7 +51,7 @@ def test_what_the_ridge_leaves_at_training_points():
     H = np.eye(len(X)) - 1 / len(X)
     left = []
     for ridge in (1e-1, 1e-3, 1e-5):
-        missed = Y - fit_kernel_ridge(X, Y, gamma=2.0, ridge=ridge).extend(X)
+        missed = Y - fit_kernel_ridge(X, Y, gamma=2.0, ridge=ridge).transform(X)
         expected = ridge * np.linalg.solve(H @ K @ H + ridge * np.eye(len(X)), H @ Y)
         np.testing.assert_allclose(missed, expected, rtol=0, atol=SOLVED)
         left.append(np.abs(missed).max())
@@ -62,8 +62,8 @@ def test_what_the_ridge_leaves_at_training_points():
 def test_the_width_is_four_times_the_way_to_the_tenth_neighbor():
     X, Y, X_new, Y_new = sheet(2)
     tenth = np.median(np.sort(cdist(X, X), axis=1)[:, 10])
-    automatic = fit_kernel_ridge(X, Y).extend(X_new)
-    given = fit_kernel_ridge(X, Y, gamma=1 / (4 * tenth) ** 2).extend(X_new)
+    automatic = fit_kernel_ridge(X, Y).transform(X_new)
+    given = fit_kernel_ridge(X, Y, gamma=1 / (4 * tenth) ** 2).transform(X_new)
     np.testing.assert_allclose(automatic, given, rtol=0, atol=SOLVED)
     # Good enough to be the default: the sheet is of size one, its points a tenth apart.
     assert np.abs(automatic - Y_new).max() < 0.02
@@ -72,31 +72,31 @@ def test_the_width_is_four_times_the_way_to_the_tenth_neighbor():
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_units_do_not_matter(unit):
     X, Y, X_new, _ = sheet(3)
-    expected = fit_kernel_ridge(X, Y).extend(X_new)
-    found = fit_kernel_ridge(unit * X, unit * Y).extend(unit * X_new) / unit
+    expected = fit_kernel_ridge(X, Y).transform(X_new)
+    found = fit_kernel_ridge(unit * X, unit * Y).transform(unit * X_new) / unit
     np.testing.assert_allclose(found, expected, rtol=0, atol=SOLVED)
 
 
 def test_copies_of_points_do_no_harm():
     X, Y, X_new, Y_new = sheet(4)
-    doubled = fit_kernel_ridge(np.vstack([X, X]), np.vstack([Y, Y])).extend(X_new)
+    doubled = fit_kernel_ridge(np.vstack([X, X]), np.vstack([Y, Y])).transform(X_new)
     assert np.abs(doubled - Y_new).max() < 0.02
     # Of several images at one place the mean is learned.
-    apart = fit_kernel_ridge(np.vstack([X, X]), np.vstack([Y - 1, Y + 1])).extend(X_new)
+    apart = fit_kernel_ridge(np.vstack([X, X]), np.vstack([Y - 1, Y + 1])).transform(X_new)
     np.testing.assert_allclose(apart, doubled, rtol=0, atol=SOLVED)
 
 
 def test_points_that_are_all_equal():
     ridge = fit_kernel_ridge(np.ones((5, 2)), np.arange(10.0).reshape(5, 2))
     np.testing.assert_allclose(
-        ridge.extend(np.array([[1.0, 1.0], [9.0, 9.0]])), [[4, 5]] * 2, atol=SUM
+        ridge.transform(np.array([[1.0, 1.0], [9.0, 9.0]])), [[4, 5]] * 2, atol=SUM
     )
 
 
 def test_a_constant_embedding_stays_constant():
     X, _, X_new, _ = sheet(5)
     ridge = fit_kernel_ridge(X, np.full((len(X), 2), 2.5))
-    np.testing.assert_array_equal(ridge.extend(X_new), 2.5)
+    np.testing.assert_array_equal(ridge.transform(X_new), 2.5)
 
 
 @pytest.mark.parametrize("distance", [1e3, 1e50, 1e200])
@@ -104,7 +104,7 @@ def test_points_far_away_share_a_finite_image(distance):
     """There the kernel is zero, and what is left is the same for all."""
     X, Y, *_ = sheet(6)
     ridge = fit_kernel_ridge(X, Y, gamma=2.0)
-    images = ridge.extend(distance * np.random.RandomState(0).randn(10, 3))
+    images = ridge.transform(distance * np.random.RandomState(0).randn(10, 3))
     assert np.isfinite(images).all()
     np.testing.assert_array_equal(images, np.broadcast_to(images[0], images.shape))
 
@@ -112,20 +112,20 @@ def test_points_far_away_share_a_finite_image(distance):
 def test_rows_do_not_depend_on_each_other():
     X, Y, X_new, _ = sheet(7, d=20)
     ridge = fit_kernel_ridge(X, Y)
-    together = ridge.extend(X_new)
-    one_by_one = np.vstack([ridge.extend(x[None]) for x in X_new])
+    together = ridge.transform(X_new)
+    one_by_one = np.vstack([ridge.transform(x[None]) for x in X_new])
     assert one_by_one.tobytes() == together.tobytes()
     pickled = pickle.loads(pickle.dumps(ridge))  # noqa: S301 - our own bytes
     assert isinstance(pickled, KernelMap)
-    np.testing.assert_array_equal(pickled.extend(X_new), together)
+    np.testing.assert_array_equal(pickled.transform(X_new), together)
     X[:], Y[:] = 0, 0
-    np.testing.assert_array_equal(ridge.extend(X_new), together)
+    np.testing.assert_array_equal(ridge.transform(X_new), together)
 
 
 def test_single_precision_is_good_enough():
     X, Y, X_new, Y_new = sheet(8)
     ridge = fit_kernel_ridge(X.astype(np.float32), Y.astype(np.float32))
-    assert np.abs(ridge.extend(X_new.astype(np.float32)) - Y_new).max() < 0.02
+    assert np.abs(ridge.transform(X_new.astype(np.float32)) - Y_new).max() < 0.02
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_bad_points_are_refused():
         fit_kernel_ridge(X, Y[:-1])
     for wrong in (np.ones((4, 1)), np.ones((4, 2)), np.ones((4, 5))):
         with pytest.raises(InvalidInputError, match="column"):
-            ridge.extend(wrong)
+            ridge.transform(wrong)
     for table in (X, Y):
         bad = table.copy()
         bad[3, 1] = np.nan
@@ -169,4 +169,4 @@ def test_bad_points_are_refused():
             fit_kernel_ridge(*((bad, Y) if table is X else (X, bad)))
     X_new[3, 1] = np.nan
     with pytest.raises(InvalidInputError, match="NaN"):
-        ridge.extend(X_new)
+        ridge.transform(X_new)

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.manifold import Isomap, SpectralEmbedding
 
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.extension import NystromMap, fit_nystrom
 from isofold.linalg.kernels import KernelFunction
 
@@ -51,8 +51,10 @@ def test_geodesics_are_those_of_isomap(d, k):
     X, X_new = sheet(0, d=d)
     isomap = Isomap(n_neighbors=k, n_components=2).fit(X)
     nystrom = fit_nystrom(X, isomap.embedding_, n_neighbors=k)
-    np.testing.assert_allclose(nystrom.extend(X), isomap.embedding_, rtol=0, atol=EIGEN)
-    np.testing.assert_allclose(nystrom.extend(X_new), isomap.transform(X_new), rtol=0, atol=EIGEN)
+    np.testing.assert_allclose(nystrom.transform(X), isomap.embedding_, rtol=0, atol=EIGEN)
+    np.testing.assert_allclose(
+        nystrom.transform(X_new), isomap.transform(X_new), rtol=0, atol=EIGEN
+    )
     np.testing.assert_allclose(nystrom.eigenvalues, isomap.kernel_pca_.eigenvalues_, rtol=EIGEN)
     assert nystrom.residuals.max() < EIGEN
 
@@ -60,8 +62,8 @@ def test_geodesics_are_those_of_isomap(d, k):
 def test_scale_sign_and_place_of_the_embedding_do_not_matter():
     X, X_new = sheet(1)
     Y = Isomap(n_neighbors=8).fit_transform(X)
-    expected = fit_nystrom(X, Y, n_neighbors=8).extend(X_new) * [-3.0, 1e-3] + [5.0, -2.0]
-    moved = fit_nystrom(X, Y * [-3.0, 1e-3] + [5.0, -2.0], n_neighbors=8).extend(X_new)
+    expected = fit_nystrom(X, Y, n_neighbors=8).transform(X_new) * [-3.0, 1e-3] + [5.0, -2.0]
+    moved = fit_nystrom(X, Y * [-3.0, 1e-3] + [5.0, -2.0], n_neighbors=8).transform(X_new)
     np.testing.assert_allclose(moved, expected, rtol=0, atol=EIGEN)
 
 
@@ -69,17 +71,17 @@ def test_scale_sign_and_place_of_the_embedding_do_not_matter():
 def test_units_do_not_matter(unit):
     X, X_new = sheet(2)
     Y = Isomap(n_neighbors=8).fit_transform(X)
-    expected = fit_nystrom(X, Y, n_neighbors=8).extend(X_new)
-    found = fit_nystrom(unit * X, Y, n_neighbors=8).extend(unit * X_new)
+    expected = fit_nystrom(X, Y, n_neighbors=8).transform(X_new)
+    found = fit_nystrom(unit * X, Y, n_neighbors=8).transform(unit * X_new)
     np.testing.assert_allclose(found, expected, rtol=0, atol=EIGEN)
 
 
 def test_of_copies_the_first_counts():
     X, X_new = sheet(3)
     Y = Isomap(n_neighbors=8).fit_transform(X)
-    expected = fit_nystrom(X, Y, n_neighbors=8).extend(X_new)
+    expected = fit_nystrom(X, Y, n_neighbors=8).transform(X_new)
     copies = fit_nystrom(np.vstack([X, X[:20]]), np.vstack([Y, Y[:20] + 9.0]), n_neighbors=8)
-    np.testing.assert_allclose(copies.extend(X_new), expected, rtol=0, atol=SUM)
+    np.testing.assert_allclose(copies.transform(X_new), expected, rtol=0, atol=SUM)
 
 
 # Laplacian eigenmaps
@@ -93,7 +95,7 @@ def test_laplacian_eigenmaps_are_reproduced(d):
     nystrom = fit_nystrom(X, eigenmaps.embedding_, kernel="laplacian", n_neighbors=9)
     size = np.abs(eigenmaps.embedding_).max()
     atol = ITERATED * size
-    np.testing.assert_allclose(nystrom.extend(X), eigenmaps.embedding_, rtol=0, atol=atol)
+    np.testing.assert_allclose(nystrom.transform(X), eigenmaps.embedding_, rtol=0, atol=atol)
     assert nystrom.residuals.max() < ITERATED
 
 
@@ -104,7 +106,7 @@ def test_new_points_walk_to_their_neighbors_and_to_those_whose_neighbors_they_ar
     nystrom = fit_nystrom(X, Y, kernel="laplacian", n_neighbors=k)
     radii = np.sort(cdist(X, X), axis=1)[:, k]
     # λ from the walk on the training points themselves.
-    for x, image in zip(X_new, nystrom.extend(X_new), strict=True):
+    for x, image in zip(X_new, nystrom.transform(X_new), strict=True):
         distances = np.linalg.norm(X - x, axis=1)
         listed = distances <= np.sort(distances)[k - 1]
         listing = distances <= radii
@@ -127,7 +129,7 @@ def test_kernel_pca(as_function):
     if as_function:
         kernel = gaussian
     nystrom = fit_nystrom(X, pca.transform(X), kernel=kernel)
-    np.testing.assert_allclose(nystrom.extend(X_new), pca.transform(X_new), rtol=0, atol=EIGEN)
+    np.testing.assert_allclose(nystrom.transform(X_new), pca.transform(X_new), rtol=0, atol=EIGEN)
     np.testing.assert_allclose(nystrom.eigenvalues, pca.eigenvalues_, rtol=EIGEN)
 
 
@@ -140,7 +142,7 @@ def test_a_linear_kernel_is_pca():
     pca = PCA(n_components=2).fit(X + 3.0)
     nystrom = fit_nystrom(X + 3.0, pca.transform(X + 3.0), kernel=lambda A, B: A @ B.T)
     expected = pca.transform(X_new + 3.0)
-    np.testing.assert_allclose(nystrom.extend(X_new + 3.0), expected, rtol=0, atol=EIGEN)
+    np.testing.assert_allclose(nystrom.transform(X_new + 3.0), expected, rtol=0, atol=EIGEN)
 
 
 # What all kernels promise
@@ -159,12 +161,12 @@ def test_rows_do_not_depend_on_each_other(kernel, d, monkeypatch):
     X, X_new = sheet(8, d=d)
     X_new = np.vstack([X_new, X[:3], 1e3 * X[:2]])
     nystrom = fit_nystrom(X, FITTED[kernel](X), kernel=kernel, n_neighbors=8)
-    together = nystrom.extend(X_new)
+    together = nystrom.transform(X_new)
     assert np.isfinite(together).all()
-    one_by_one = np.vstack([nystrom.extend(x[None]) for x in X_new])
+    one_by_one = np.vstack([nystrom.transform(x[None]) for x in X_new])
     assert one_by_one.tobytes() == together.tobytes()
     monkeypatch.setattr("isofold._memory.BLOCK_BYTES", 4 * 8 * len(X) * 5)
-    assert nystrom.extend(X_new).tobytes() == together.tobytes()
+    assert nystrom.transform(X_new).tobytes() == together.tobytes()
 
 
 @every_kernel
@@ -172,22 +174,22 @@ def test_threads_pickles_and_later_changes_do_not_matter(kernel):
     X, X_new = sheet(9)
     Y = FITTED[kernel](X)
     nystrom = fit_nystrom(X, Y, kernel=kernel, n_neighbors=8)
-    expected = nystrom.extend(X_new)
+    expected = nystrom.transform(X_new)
     threads = fit_nystrom(X, Y, kernel=kernel, n_neighbors=8, n_jobs=2)
     pickled = pickle.loads(pickle.dumps(nystrom))  # noqa: S301 - our own bytes
     assert isinstance(pickled, NystromMap)
     X[:], Y[:] = 0, 0
     for other in (threads, pickled, nystrom):
-        np.testing.assert_array_equal(other.extend(X_new), expected)
+        np.testing.assert_array_equal(other.transform(X_new), expected)
 
 
 @every_kernel
 def test_precision_of_the_embedding_is_kept(kernel):
     X, X_new = sheet(10)
     Y = FITTED[kernel](X)
-    images = fit_nystrom(X, Y.astype(np.float32), kernel=kernel, n_neighbors=8).extend(X_new)
+    images = fit_nystrom(X, Y.astype(np.float32), kernel=kernel, n_neighbors=8).transform(X_new)
     assert images.dtype == np.float32
-    expected = fit_nystrom(X, Y, kernel=kernel, n_neighbors=8).extend(X_new)
+    expected = fit_nystrom(X, Y, kernel=kernel, n_neighbors=8).transform(X_new)
     # Rounded coordinates, 6e-8 each, over 150 of them.
     np.testing.assert_allclose(images, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
@@ -198,10 +200,10 @@ def test_bad_points_are_refused(kernel):
     Y = FITTED[kernel](X)
     nystrom = fit_nystrom(X, Y, kernel=kernel, n_neighbors=8)
     with pytest.raises(InvalidInputError, match="column"):
-        nystrom.extend(np.ones((3, 2)))
+        nystrom.transform(np.ones((3, 2)))
     X_new[3, 1] = np.nan
     with pytest.raises(InvalidInputError, match="X_new contains 1 NaN"):
-        nystrom.extend(X_new)
+        nystrom.transform(X_new)
     with pytest.raises(InvalidInputError, match="150 rows and Y has 149"):
         fit_nystrom(X, Y[:-1], kernel=kernel, n_neighbors=8)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.extension import SampledRegion
-from isofold.extension.places import read_places
+from isofold.extension.training_points import read_places
 
 # Sums of ten distances, twice.
 SUM = 1e-12

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from isofold._errors import InvalidInputError, MemoryLimitError
+from isofold.exceptions import InvalidInputError, MemoryLimitError
 from isofold.linalg import KernelCentering, center, coordinates_from_gram, double_center
 
 EPS = np.finfo(np.float64).eps

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import laplacian
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator
 
-from isofold._errors import ConvergenceError, InvalidInputError, MemoryLimitError
+from isofold.exceptions import ConvergenceError, InvalidInputError, MemoryLimitError
 from isofold.linalg import _lanczos, deterministic_signs, eigen, eigh_extreme
 
 # Both solvers are backward stable: eigenvalues to a few hundred eps of the norm.

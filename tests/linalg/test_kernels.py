@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hypothesis_profiles import examples
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.linalg import KernelCentering
 from isofold.linalg.kernels import KernelFunction, span_of_kernel
+from support.hypothesis_profiles import examples
 
 ROUNDING = 1e-12
 """Sums of ten products of numbers near one, relative to the largest."""

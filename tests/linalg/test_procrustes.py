@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 from scipy.stats import ortho_group
 
-from helpers import assert_equal_up_to_rigid_motion
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.linalg import SimilarityTransform, procrustes
+from support.helpers import assert_equal_up_to_rigid_motion
 
 # Coordinates of size about 10 after products of a few terms.
 ATOL = 1e-12

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
 
-from hypothesis_profiles import examples
 from isofold.neighbors import balls_around, build_graph, cover_by_balls
+from support.hypothesis_profiles import examples
 
 
 def random_graph(rng, n_nodes, n_edges, *, ties):

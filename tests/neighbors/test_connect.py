@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from hypothesis_profiles import examples
-from isofold._errors import InvalidInputError, MemoryLimitError
+from isofold.exceptions import InvalidInputError, MemoryLimitError
 from isofold.neighbors import build_graph, connect, connected_components
+from support.hypothesis_profiles import examples
 
 STRATEGIES = ["largest", "closest", "nearest"]
 

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from scipy.stats import ortho_group
 
-from hypothesis_profiles import examples
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors import kneighbors, levina_bickel_dimension, local_pca_dimension
+from support.hypothesis_profiles import examples
 
 ROUNDING = 1e-9
 

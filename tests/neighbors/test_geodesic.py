@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from isofold._errors import InvalidInputError, MemoryLimitError
+from isofold.exceptions import InvalidInputError, MemoryLimitError
 from isofold.neighbors import (
     all_pairs_geodesics,
     build_graph,

@@ -7,9 +7,9 @@ from scipy.spatial.distance import cdist
 from scipy.stats import ortho_group
 from sklearn.neighbors import kneighbors_graph
 
-from hypothesis_profiles import examples
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors import build_graph, connected_components, kneighbors
+from support.hypothesis_profiles import examples
 
 # Distances of rotated points differ by a few units in the last place of the coordinates,
 # which are some hundred times the shortest distances at most.

@@ -3,11 +3,11 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hypothesis_profiles import examples
 from isofold.neighbors import GraphPaths, RememberedPaths, build_graph
 from isofold.neighbors._balls import BallSearch
 from isofold.neighbors.balls import adjacency_arrays
-from ldlc_cases import geodesics, random_graph
+from support.hypothesis_profiles import examples
+from support.ldlc_cases import geodesics, random_graph
 
 # Path lengths of some ten edges of size one, added and subtracted in another order.
 ROUNDING = 1e-13

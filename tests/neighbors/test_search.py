@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
-from hypothesis_profiles import examples
-from isofold._errors import InvalidInputError, MemoryLimitError, MissingDependencyError
+from isofold.exceptions import InvalidInputError, MemoryLimitError, MissingDependencyError
 from isofold.neighbors import build_search, kneighbors
-from isofold.neighbors.search import choose_method
+from isofold.neighbors.search.build import choose_method
+from support.hypothesis_profiles import examples
 
 EXACT = ["kd_tree", "brute"]
 ALL = [*EXACT, "hnsw"]

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
-from hypothesis_profiles import examples
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors import (
     build_graph,
     euclidean_spanning_tree,
@@ -16,6 +15,7 @@ from isofold.neighbors import (
     spanning,
 )
 from isofold.neighbors.spanning import component_labels
+from support.hypothesis_profiles import examples
 
 # Squared distances are summed in another order than SciPy does: a few units in the last place.
 ROUNDING = 1e-12

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
 import isofold._memory
-from helpers import assert_equal_up_to_rigid_motion
-from hypothesis_profiles import examples
 from isofold.patches import Atlas, PatchCover, fit_charts
 from isofold.patches.atlas import bend, n_coefficients, sectional_curvature
 from isofold.patches.charts import STRAY_FACTOR, STRAY_SHARE
+from support.helpers import assert_equal_up_to_rigid_motion
+from support.hypothesis_profiles import examples
 
 # Products and sums of some hundred numbers of size one.
 ROUNDING = 1e-12

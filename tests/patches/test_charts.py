@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
-from helpers import assert_equal_up_to_rigid_motion
-from hypothesis_profiles import examples
 from isofold.patches import PatchCover, fit_charts
 from isofold.patches.atlas import n_coefficients, sectional_curvature
 from isofold.patches.charts import RIDGE
+from support.helpers import assert_equal_up_to_rigid_motion
+from support.hypothesis_profiles import examples
 
 # Products and sums of some hundred numbers of size one.
 ROUNDING = 1e-12

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hypothesis_profiles import examples
 from isofold.patches import Memberships, PatchCover
 from isofold.patches.cover import MIN_CHART_WEIGHT, MIN_STITCH_WEIGHT
+from support.hypothesis_profiles import examples
 
 
 def random_cover(rng, n_points, n_patches, share):

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hypothesis_profiles import examples
 from isofold.neighbors import build_search
 from isofold.patches import Atlas, Memberships, PatchCover, fit_charts
 from isofold.patches._evaluate import blend, distances_from_charts, evaluate
 from isofold.patches.atlas import n_coefficients
+from support.hypothesis_profiles import examples
 
 # Some dozen products of numbers of size one to ten.
 ROUNDING = 1e-11

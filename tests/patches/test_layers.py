@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ipa_cases import half_cylinder, rectangle, unfolded
 from isofold.patches.layers import LEAST_POINTS, find_layers
+from support.ipa_cases import half_cylinder, rectangle, unfolded
 
 N = 1500
 

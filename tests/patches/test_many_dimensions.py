@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from isofold import IPA, _memory, load, save
-from isofold._errors import DoubtfulMapWarning, MemoryLimitError
-from isofold.alignment.overlaps import measure_overlaps
-from isofold.alignment.stitch import Alignment, _cross_moments, images_of
+from isofold.exceptions import DoubtfulMapWarning, MemoryLimitError
 from isofold.patches import Atlas, Memberships, PatchCover, fit_charts
 from isofold.patches._evaluate import distances_from_charts, evaluate
 from isofold.patches.atlas import joined, n_coefficients
+from isofold.stitching.overlaps import measure_overlaps
+from isofold.stitching.stitch import Alignment, _cross_moments, images_of
 
 
 def atlas_of(rng, c, r, d, *, is_flat=False):

@@ -2,9 +2,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hypothesis_profiles import examples
-from isofold.patches.expand import cover_from_memberships
+from isofold.patches.from_clusters import cover_from_memberships
 from isofold.patches.overlaps import shared_counts
+from support.hypothesis_profiles import examples
 
 
 @examples(60)

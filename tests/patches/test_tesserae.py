@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 
-from hypothesis_profiles import examples
 from isofold.patches.tesserae import cut_tesserae
+from support.hypothesis_profiles import examples
 
 ROUNDING = 1e-12
 """Singular vectors of matrices with some tens of entries near one."""

@@ -12,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.manifold import Isomap
 
 import isofold
-from embedders import LinearEmbedder
 from isofold._base import BaseEmbedder
-from isofold._errors import DisconnectedGraphWarning, DoubtfulMapWarning, InvalidInputError
+from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning, InvalidInputError
 from isofold.plot.preview import MOST_POINTS
+from support.embedders import LinearEmbedder
 
 MOST_BYTES = 30_000
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from isofold import plot
-from isofold._errors import InvalidInputError, MissingDependencyError
-from isofold._shares import percent
+from isofold._format import percent
+from isofold.exceptions import InvalidInputError, MissingDependencyError
 from isofold.plot import canvas, map_figures
 from isofold.plot.palette import CLASSES_DARK, CLASSES_LIGHT, OTHERS, SEQUENTIAL
 

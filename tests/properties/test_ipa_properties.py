@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
-from helpers import assert_equal_up_to_rigid_motion
-from hypothesis_profiles import examples
-from ipa_cases import embed_quietly, half_cylinder, rectangle
 from isofold import IPA
 from isofold.linalg import procrustes
 from isofold.quality import procrustes_error
+from support.helpers import assert_equal_up_to_rigid_motion
+from support.hypothesis_profiles import examples
+from support.ipa_cases import embed_quietly, half_cylinder, rectangle
 
 N = 250
 # Rounding may break a tie between two patches of equal weight the other way, which moves points by

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hypothesis_profiles import examples
 from isofold import MVU
 from isofold.sdp import LowRankSDP
-from mvu_cases import fit_quietly, neighbor_graph, sparse_graph, variance
+from support.hypothesis_profiles import examples
+from support.mvu_cases import fit_quietly, neighbor_graph, sparse_graph, variance
 
 # Rounding of lengths that are computed in another order or unit, and what it is worth.
 ROUNDING = 1e-9

@@ -5,18 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hypothesis_profiles import examples
 from isofold.sdp import GramSDP, LowRankSDP
-from isofold.sdp.conic import ConicSDP
-from sdp_checks import (
+from isofold.sdp.solvers.conic import ConicSDP
+from support.hypothesis_profiles import examples
+from support.sdp_checks import (
     assert_valid_bound,
     cost_matrix,
     form_matrices,
     interval_cost,
     solver_name,
 )
-from sdp_problems import squared_lengths
-from sdp_random import FAMILIES, neighbor_pairs, rolled_sheet
+from support.sdp_problems import squared_lengths
+from support.sdp_random import FAMILIES, neighbor_pairs, rolled_sheet
 
 TOL = 1e-4
 SOLVERS = [LowRankSDP(tol=TOL, violation_tol=TOL, random_state=0), ConicSDP(tol=TOL)]

@@ -4,9 +4,9 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.stats import pearsonr, spearmanr
 from sklearn.neighbors import kneighbors_graph
 
-import naive
-from isofold._errors import DisconnectedGraphWarning, InvalidInputError
+from isofold.exceptions import DisconnectedGraphWarning, InvalidInputError
 from isofold.quality import normalized_stress, residual_variance, shepard_correlation
+from support import naive
 
 ROUNDING = 1e-12
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from isofold import quality
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 
 PAIR_MEASURES = [
     quality.trustworthiness,

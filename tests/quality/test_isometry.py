@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-import naive
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.quality import local_isometry, preservation_error, procrustes_measure, stretch
+from support import naive
 
 ROUNDING = 1e-12
 

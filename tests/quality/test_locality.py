@@ -4,11 +4,11 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hypothesis_profiles import examples
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors import build_graph
 from isofold.quality import is_localized, nonlocal_clusters
-from ldlc_cases import random_graph
+from support.hypothesis_profiles import examples
+from support.ldlc_cases import random_graph
 
 
 def naive_pieces(labels, graph, cluster):

@@ -3,9 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import naive
-from hypothesis_profiles import examples
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.quality import (
     continuity,
     coranking_curve,
@@ -13,6 +11,8 @@ from isofold.quality import (
     neighbor_error,
     trustworthiness,
 )
+from support import naive
+from support.hypothesis_profiles import examples
 
 # Sums of at most a few thousand terms of size ≤ 1, in double precision.
 ROUNDING = 1e-12

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-import naive
 from isofold import quality
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.quality import distances, global_
 from isofold.quality.distances import euclidean_rows
+from support import naive
 
 ROUNDING = 1e-12
 

@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.quality import Score
 from isofold.quality.score import RowSample, draw_rows, mean_score, moment_score, quantile_score
 

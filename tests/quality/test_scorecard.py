@@ -3,7 +3,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from isofold import datasets, quality
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.quality import scorecard
 
 # Lengths of neighbors may come from the search or from a second subtraction.

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hypothesis_profiles import examples
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.quality import (
     one_nn_error,
     out_of_sample_error,
@@ -14,6 +13,7 @@ from isofold.quality import (
     spectrum,
     variance_loss,
 )
+from support.hypothesis_profiles import examples
 
 
 @examples(25)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from isofold.sdp import DenseSDP, LowRankSDP, Status
-from isofold.sdp.conic import ConicSDP
-from sdp_checks import SOLVER_TOL, assert_valid_bound, solver_name, takes
-from sdp_random import FAMILIES
+from isofold.sdp.solvers.conic import ConicSDP
+from support.sdp_checks import SOLVER_TOL, assert_valid_bound, solver_name, takes
+from support.sdp_random import FAMILIES
 
 SEEDS = range(40)
 PATIENCE = 10.0

@@ -8,8 +8,8 @@ from isofold import MVU
 from isofold.neighbors import choose_graph
 from isofold.quality import procrustes_error
 from isofold.sdp import ConicSDP, LowRankSDP, Status
-from mvu_cases import fit_quietly, sparse_graph, variance
-from sdp_problems import cycle_edges, squared_lengths
+from support.mvu_cases import fit_quietly, sparse_graph, variance
+from support.sdp_problems import cycle_edges, squared_lengths
 
 # The gap that both are asked for. Kept lengths are met to it as well, the median of them by the
 # engine; an error of lengths is worth twice as much variance.

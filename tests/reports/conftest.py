@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from isofold.reports import report
-from report_cases import PATIENCE, Opened, flat_case, free_page
+from support.report_cases import PATIENCE, Opened, flat_case, free_page
 
 BROWSERS = ("chromium", "google-chrome", "chromium-browser")
 FLAGS = (

@@ -7,7 +7,7 @@ import pytest
 
 from isofold.plot import MapWords
 from isofold.reports import make_report, payload, report
-from report_cases import HOSTILE, PATIENCE, free_findings, free_page, inside
+from support.report_cases import HOSTILE, PATIENCE, free_findings, free_page, inside
 
 MINUS = "\N{MINUS SIGN}"
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from isofold import IPA, LocalMDS
-from isofold._errors import EmbeddingError, InvalidInputError
 from isofold.datasets import swiss_roll
+from isofold.exceptions import EmbeddingError, InvalidInputError
 from isofold.plot import MapWords, PatchGraph, find
 from isofold.reports import Report, make_report, payload, report
 from isofold.reports.packing import Packer, rounded
@@ -24,7 +24,7 @@ from isofold.reports.patchwork import patch_svg, patch_words
 from isofold.reports.svg import Axis, log_ticks, round_ticks
 from isofold.reports.text import json_for_script, markup
 from isofold.reports.thumbnails import check_images, thumbnails
-from report_cases import HOSTILE, flat_case, free_findings, free_page
+from support.report_cases import HOSTILE, flat_case, free_findings, free_page
 
 TYPES = {"f4": "<f4", "f8": "<f8", "i4": "<i4", "u1": "u1", "u2": "<u2"}
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
-from isofold._errors import InvalidInputError, UnboundedProblemError
+from isofold.exceptions import InvalidInputError, UnboundedProblemError
 from isofold.sdp import Constraints, GramSDP, LowRankSDP, Status
 
 PATIENCE = 20.0

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
-from isofold.sdp.certificates.certificate import (
+from isofold.sdp.certificate import (
     DENSE_SIDE,
     Certificate,
     lowest_pairs,

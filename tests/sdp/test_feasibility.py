@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 from scipy.spatial import cKDTree
 
-from isofold._errors import UnboundedProblemError
+from isofold.exceptions import UnboundedProblemError
 from isofold.sdp import Constraints, GramSDP, square_constraints
-from isofold.sdp.operators import PairForms
+from isofold.sdp.forms import PairForms
 from isofold.sdp.preflight import contradictions
 from isofold.sdp.preflight.findings import inspect_program
 from isofold.sdp.program import Program

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sdp_checks import (
+from support.sdp_checks import (
     SOLVER_TOL,
     SOLVERS,
     assert_kkt,
@@ -11,7 +11,7 @@ from sdp_checks import (
     solver_name,
     takes,
 )
-from sdp_problems import known_problems
+from support.sdp_problems import known_problems
 
 PROBLEMS = known_problems()
 STRICT = [known for known in PROBLEMS if known.is_strict and known.value != 0.0]

@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.sdp import Constraints, GramSDP, square_constraints
-from isofold.sdp.operators import to_dense
+from isofold.sdp.forms import to_dense
 from isofold.sdp.program import Program
 
 EYE = sp.eye_array(4, format="csr")

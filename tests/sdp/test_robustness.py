@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.sdp import Constraints, GramSDP, LowRankSDP, Status, square_constraints
-from isofold.sdp.certificates.certificate import lowest_pairs, probe_slack
-from isofold.sdp.certificates.spectrum import lowest_modes, proved_floor
-from isofold.sdp.conic import ConicSDP
-from sdp_checks import assert_valid_bound
-from sdp_problems import path_edges, squared_lengths
-from sdp_random import FAMILIES, centered, neighbor_pairs, rolled_sheet
+from isofold.sdp.certificate import lowest_pairs, probe_slack
+from isofold.sdp.dual.spectrum import lowest_modes, proved_floor
+from isofold.sdp.solvers.conic import ConicSDP
+from support.sdp_checks import assert_valid_bound
+from support.sdp_problems import path_edges, squared_lengths
+from support.sdp_random import FAMILIES, centered, neighbor_pairs, rolled_sheet
 
 # The engine's own tolerance for bounds and soft constraints, and the one it has for equalities.
 TOL = {"equality": 1e-3, "factors": 1e-3}

@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from isofold import OutOfSample
-from isofold._errors import ModelFileError
+from isofold.exceptions import ModelFileError
 from isofold.storage import load, save
-from storage_cases import SMALL, fitted
-from storage_files import put_together, take_apart
+from support.storage_cases import SMALL, fitted
+from support.storage_files import put_together, take_apart
 
 FAR = 2**40
 

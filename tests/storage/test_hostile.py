@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isofold._errors import ModelFileError
+from isofold.exceptions import ModelFileError
 from isofold.storage import load, save
-from storage_cases import CASES, fitted
-from storage_files import put_together, take_apart
-from storage_mutations import swelling_headers
+from support.storage_cases import CASES, fitted
+from support.storage_files import put_together, take_apart
+from support.storage_mutations import swelling_headers
 
 TESTS = Path(__file__).parents[1]
 
@@ -49,7 +49,7 @@ def outcomes(request, tmp_path_factory):
     for number, name in enumerate(MODELS):
         save(fitted(name), folder / f"good{number}.iso")
         np.save(folder / f"good{number}.npy", CASES[name][1][:12])
-    script = TESTS / "storage_mutations.py"
+    script = TESTS / "support" / "storage_mutations.py"
     done = subprocess.run(  # noqa: S603
         [sys.executable, str(script), str(folder), *map(str, request.param)],
         capture_output=True,

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import isofold
-from isofold._errors import InvalidInputError, MissingDependencyError, ModelFileError
+from isofold.exceptions import InvalidInputError, MissingDependencyError, ModelFileError
 from isofold.storage import load, save
 from isofold.storage.registry import KINDS
-from storage_cases import CASES, fitted, results, same
-from storage_files import changed, put_together, take_apart, zip_of
+from support.storage_cases import CASES, fitted, results, same
+from support.storage_files import changed, put_together, take_apart, zip_of
 
 
 @pytest.fixture(scope="module")

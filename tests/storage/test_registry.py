@@ -9,13 +9,13 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import isofold
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.storage import registry as registry_module
 from isofold.storage import save
 from isofold.storage.hints import matches, type_hints
 from isofold.storage.registry import KINDS
 from isofold.storage.searches import SEARCHES
-from storage_cases import fitted
+from support.storage_cases import fitted
 
 # What files of format 1 may name. A name may move to another class, but never vanish.
 FORMAT_1 = [

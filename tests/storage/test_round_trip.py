@@ -15,7 +15,7 @@ from sklearn.base import clone
 import isofold
 from isofold import OutOfSample
 from isofold.storage import load, load_with_notes, save
-from storage_cases import CASES, TABLE, Foreign, fitted, results, same
+from support.storage_cases import CASES, TABLE, Foreign, fitted, results, same
 
 TESTS = Path(__file__).parents[1]
 
@@ -72,7 +72,7 @@ def test_results_are_the_same_in_another_process(tmp_path):
     code = (
         "import sys; sys.path[:0] = sys.argv[1:3]\n"
         "from pathlib import Path\n"
-        "from storage_cases import CASES, results\n"
+        "from support.storage_cases import CASES, results\n"
         "from test_round_trip import digest\n"
         "from isofold.storage import load\n"
         "for number, name in enumerate(sys.argv[4:]):\n"
@@ -107,7 +107,7 @@ def test_output_and_names_of_features_are_kept(tmp_path):
 
 
 def test_what_was_shared_is_shared_again(tmp_path):
-    places = round_trip(fitted("mvu"), tmp_path).extension_.places
+    places = round_trip(fitted("mvu"), tmp_path).map_.places
     assert places.points is places.search._points
     places.points[0] = 0.0
 

@@ -11,10 +11,10 @@ from sklearn.decomposition import PCA
 
 import isofold
 from isofold import EAT, IPA, LocalSubspaceClassifier, OutOfSample
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.sdp import LowRankSDP
 from isofold.storage import load, load_with_notes, save
-from storage_cases import LABELS, SHEET, SMALL, fitted
+from support.storage_cases import LABELS, SHEET, SMALL, fitted
 
 
 def embedded(**parameters):
@@ -43,7 +43,7 @@ def test_only_fitted_models_are_saved(model, words, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.filterwarnings("ignore::isofold._errors.DoubtfulMapWarning")
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 def test_functions_are_refused(tmp_path):
     model = EAT(kernel=linear, random_state=0).fit(SMALL)
     with pytest.raises(InvalidInputError, match=r"EAT.kernel is a function.*joblib.dump"):

@@ -40,7 +40,7 @@ from isofold import (
 from isofold.sdp import DenseSDP, LowRankSDP
 from isofold.storage import save
 from isofold.storage.registry import FORMAT_VERSION
-from storage_cases import (
+from support.storage_cases import (
     CLOUD,
     CURVE,
     NEW_SHEET,

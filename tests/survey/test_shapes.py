@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from isofold import datasets
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors import build_graph
 from isofold.survey import recognize_shapes
 

@@ -1,5 +1,5 @@
 """The command line: from a file to a map, without a line of Python."""
 
-from isofold.cli._main import main
+from isofold.cli.main import main
 
 __all__ = ["main"]

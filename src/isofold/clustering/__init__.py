@@ -5,12 +5,11 @@ what it is compared with. `kmeans` and the rest serve the covers of IPA.
 """
 
 from isofold.clustering.classifier import LocalSubspaceClassifier
+from isofold.clustering.connectivity import connected_clusters, count_pieces
 from isofold.clustering.geodesic_medoids import GeodesicKMedoids
 from isofold.clustering.kmeans import Clusters, kmeans
-from isofold.clustering.labels import labels_of
 from isofold.clustering.ldlc import LDLC
 from isofold.clustering.mppca import MPPCA
-from isofold.clustering.pieces import connected_clusters, count_pieces
 from isofold.clustering.subspaces import AffineSubspaces
 from isofold.clustering.vqpca import VQPCA
 
@@ -25,5 +24,4 @@ __all__ = [
     "connected_clusters",
     "count_pieces",
     "kmeans",
-    "labels_of",
 ]

@@ -27,10 +27,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 from sklearn.utils import check_random_state
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_points
 from isofold.clustering.kmeans import Clusters
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors import build_search
 
 __all__ = ["balanced_clusters", "cluster_means", "join_small"]

@@ -11,9 +11,9 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import one_fit, read_samples
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_units
+from isofold.exceptions import InvalidInputError
 
 __all__ = ["BaseClusterer"]
 

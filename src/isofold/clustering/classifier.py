@@ -21,10 +21,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import one_fit, read_samples
-from isofold._errors import InvalidInputError
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_same_rows
 from isofold.clustering.ldlc import LDLC
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors.duplicates import find_distinct
 
 __all__ = ["LocalSubspaceClassifier"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from isofold._validation import check_count
-from isofold.clustering.localized_base import LocalizedClusterer
+from isofold.clustering.localized.base import LocalizedClusterer
 
 __all__ = ["GeodesicKMedoids"]
 

@@ -19,10 +19,10 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from isofold._dependencies import require
-from isofold._errors import InvalidInputError, MissingDependencyError
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_points
+from isofold.exceptions import InvalidInputError, MissingDependencyError
 from isofold.neighbors import build_search
 from isofold.neighbors.duplicates import find_distinct
 

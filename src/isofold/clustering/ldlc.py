@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
-from isofold.clustering.localized_base import LocalizedClusterer
+from isofold.clustering.localized.base import LocalizedClusterer
+from isofold.exceptions import InvalidInputError
 
 __all__ = ["LDLC"]
 

@@ -19,15 +19,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import read_samples
-from isofold._errors import warn_user
 from isofold._parallel import ordered_map
-from isofold._progress import interrupted, interruptible, stage, until_interrupted
+from isofold._progress.stages import interrupted, interruptible, stage, until_interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_positive, check_repeats
 from isofold.clustering.base import BaseClusterer
+from isofold.clustering.localized.seeding import read_seeds, straight_seeding
 from isofold.clustering.ppca_em import MixtureRun, climb, normalized
-from isofold.clustering.seeding import read_seeds, straight_seeding
 from isofold.clustering.subspaces import AffineSubspaces, fit_subspaces
+from isofold.exceptions import warn_user
 from isofold.neighbors.duplicates import find_distinct
 
 __all__ = ["MPPCA"]

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isofold._memory import block_rows
-from isofold._progress import interrupted, stage
+from isofold._progress.stages import interrupted, stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.clustering.subspaces import AffineSubspaces
 from isofold.linalg import deterministic_signs

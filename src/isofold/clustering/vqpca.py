@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isofold.clustering.localized_base import LocalizedClusterer
+from isofold.clustering.localized.base import LocalizedClusterer
 
 __all__ = ["VQPCA"]
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from isofold._errors import DataNotFoundError, InvalidInputError
 from isofold._memory import require_memory
 from isofold._validation import check_finite
+from isofold.exceptions import DataNotFoundError, InvalidInputError
 
 
 @dataclass(frozen=True)

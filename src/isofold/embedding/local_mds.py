@@ -6,7 +6,7 @@ with the distances d along a neighbor graph and a radius R that shrinks from mos
 ones. Where data cannot be unfolded, distances must be given up; this method gives up far ones and
 keeps near ones, and pushes apart what is near on the map only. It starts from classical scaling of
 d (Isomap) or, where that is not stable, of straight distances (principal axes), and no step
-depends on chance; see `isofold.alignment.local_stress`.
+depends on chance; see `isofold.stress.local_stress`.
 
 Beyond some thousand points the distances of all pairs do not fit. Then a sample is mapped in this
 way. The others are placed by their neighbors in it, and drawn to their final places by all points
@@ -30,24 +30,24 @@ from sklearn.utils.random import sample_without_replacement
 
 from isofold._base import BaseEmbedder
 from isofold._memory import block_rows
-from isofold._progress import interruptible, stage
+from isofold._progress.stages import interruptible, stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import (
     check_choice,
     check_count,
+    check_fraction,
     check_repeats,
-    check_share,
 )
-from isofold.alignment.local_stress import LocalRules, draw_all, draw_others, reach_of
-from isofold.embedding._local_samples import Core, LocalSamples, Ways
-from isofold.embedding._unfolder import check_lengths, make_extension, read_seed, warn_of_bridges
+from isofold.embedding.mvu.base import check_lengths, make_extension, read_seed, warn_of_bridges
 from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
 from isofold.neighbors import (
     LengthErrors,
     edge_errors,
     mean_at_nodes,
 )
-from isofold.neighbors.search import METRICS
+from isofold.neighbors.search.build import METRICS
+from isofold.stress.local_stress import LocalRules, draw_all, draw_others, reach_of
+from isofold.stress.samples import Core, LocalSamples, Ways
 
 __all__ = ["LocalMDS"]
 
@@ -129,9 +129,9 @@ class LocalMDS(BaseEmbedder):
         The neighbor graph of all samples.
     bridges_ : ndarray of int of shape (n_bridges, 2)
         Pairs of samples that were joined because the graph fell into pieces.
-    rows_ : ndarray of int
+    core_samples_ : ndarray of int
         The samples between which all pairs were at work; the others came after them.
-    extension_ : GooseMap or DistanceMap
+    map_ : GooseMap or DistanceMap
         The map behind `transform`.
 
     See Also
@@ -184,8 +184,8 @@ class LocalMDS(BaseEmbedder):
         k = check_count(self.n_neighbors, name="n_neighbors")
         check_choice(self.metric, METRICS, name="metric")
         rules = LocalRules(
-            balance=check_share(self.balance, name="balance"),
-            radius=check_share(self.radius, name="radius"),
+            balance=check_fraction(self.balance, name="balance"),
+            radius=check_fraction(self.radius, name="radius"),
             n_epochs=check_repeats(self.n_epochs, name="n_epochs"),
         )
         rng = read_seed(self.random_state)
@@ -205,8 +205,8 @@ class LocalMDS(BaseEmbedder):
         embedding = places[graph.node_of_sample]
         extension = make_extension(self, X, embedding)
         # All at once and last: a refused fit leaves an earlier one as it was.
-        self.graph_, self.extension_ = graph, extension
-        self.rows_ = graph.sample_of_node[chosen]
+        self.graph_, self.map_ = graph, extension
+        self.core_samples_ = graph.sample_of_node[chosen]
         self.bridges_ = graph.sample_of_node[graph.bridges]
         self.length_errors_ = LengthErrors.of(errors)
         self.distortion_ = mean_at_nodes(errors, graph)[graph.node_of_sample]
@@ -214,7 +214,7 @@ class LocalMDS(BaseEmbedder):
         return embedding
 
     def _transform(self, X: FloatArray) -> FloatArray:
-        return self.extension_.extend(X)
+        return self.map_.transform(X)
 
     def _lay_out(
         self, samples: LocalSamples | Core, r: int, rules: LocalRules, rng: np.random.RandomState
@@ -252,7 +252,7 @@ class LocalMDS(BaseEmbedder):
                 ways, reach = core.ways_of(rows, NEAREST_CORE)
                 places[nodes] = draw_others(
                     ways,
-                    extension.extend(rows) / unit,
+                    extension.transform(rows) / unit,
                     reach,
                     layout.places,
                     layout.reach,

@@ -3,7 +3,7 @@ r"""Piecewise-linear manifold learning (PLML): local planes, laid flat along a s
 The data are cut into pieces of about k points, each described by its mean m_l and its q widest axes
 U_l. A spanning tree of the points, lifted to the pieces, says which are joined; along it every
 plane is turned by the smallest rotation onto the one before, about a hinge between their nearest
-points (`isofold.alignment.merge`):
+points (`isofold.merging.walk`):
 
     y = ((x − m_l)U_l) R_l + t_l.
 
@@ -24,25 +24,25 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from isofold._base import BaseEmbedder
-from isofold._errors import (
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_choice, check_count, check_flag, check_units
+from isofold.embedding.mvu.base import read_seed
+from isofold.exceptions import (
     DisconnectedGraphWarning,
     DoubtfulMapWarning,
     InvalidInputError,
     warn_user,
 )
-from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_choice, check_count, check_flag, check_units
-from isofold.alignment.merge import HINGES, Motions
-from isofold.alignment.piece_doubts import doubts_about_planes, doubts_about_tears
-from isofold.alignment.piece_map import PieceMap
-from isofold.alignment.piece_size import choose_piece_size
-from isofold.alignment.piecewise import Core, Merged, find_core, lay_out, sound_planes
-from isofold.alignment.refine import stitch_planes
-from isofold.alignment.tears import Tears, find_tears
-from isofold.clustering import labels_of
-from isofold.clustering.cut import CLUSTERINGS, MOST_GAUSSIANS, compressed, cut_pieces
-from isofold.embedding._unfolder import read_seed
+from isofold.extension.plane_map import PieceMap
+from isofold.merging.cell_size import choose_piece_size
+from isofold.merging.cells import CLUSTERINGS, MOST_GAUSSIANS, compressed, cut_pieces
+from isofold.merging.diagnosis import doubts_about_planes, doubts_about_tears
+from isofold.merging.layout import Core, Merged, find_core, lay_out, sound_planes
+from isofold.merging.refine import stitch_planes
+from isofold.merging.tears import Tears, find_tears
+from isofold.merging.walk import HINGES, Motions
 from isofold.neighbors import build_search
+from isofold.patches.labels import labels_of
 from isofold.patches.planes import Planes
 from isofold.sdp import LowRankSDP, SDPSolution
 
@@ -123,9 +123,9 @@ class PLML(BaseEmbedder):
     bridges_ : ndarray of int of shape (n_components - 1, 2)
         Pairs of samples between components. They tell which lies beside which; components are kept
         apart at least as far as the shortest of them.
-    graph_ : SpanningTree
-        The spanning tree of the samples that make pieces, over `rows_`.
-    rows_ : ndarray of int
+    spanning_tree_ : SpanningTree
+        The spanning tree of the samples that make pieces, over `node_samples_`.
+    node_samples_ : ndarray of int
         The distinct samples that make pieces.
     map_ : PieceMap
         Planes and motions behind `transform`.
@@ -328,7 +328,7 @@ class PLML(BaseEmbedder):
     def _describe(self, core: Core, merged: Merged, tears: Tears) -> None:
         """Set the attributes that tell how the map came about and how true it is."""
         at = core.place_of
-        self.planes_, self.rows_, self.graph_ = merged.planes, core.rows, core.tree
+        self.planes_, self.node_samples_, self.spanning_tree_ = merged.planes, core.rows, core.tree
         self.labels_, self.component_ = merged.planes.labels[at], core.components[at]
         self.distortion_ = tears.distortion[at]
         self.cuts_, self.n_cuts_ = core.rows[tears.pairs], tears.n_places

@@ -1,7 +1,7 @@
 """Extension: maps of new points into an embedding that is already there."""
 
 from isofold.extension.barycentric import BarycentricMap, fit_barycentric
-from isofold.extension.distances import DistanceMap, fit_from_distances
+from isofold.extension.from_distances import DistanceMap, fit_from_distances
 from isofold.extension.goose import GooseMap, fit_goose
 from isofold.extension.kernel_map import (
     CorrectedMap,
@@ -10,10 +10,8 @@ from isofold.extension.kernel_map import (
     spread_landmarks,
 )
 from isofold.extension.kernel_ridge import fit_kernel_ridge
-from isofold.extension.landmarks import spread_from_landmarks
 from isofold.extension.nystrom import NystromMap, fit_nystrom
 from isofold.extension.protocol import Extension
-from isofold.extension.reconstruction import reconstruction_weights
 from isofold.extension.region import SampledRegion
 
 __all__ = [
@@ -31,7 +29,5 @@ __all__ = [
     "fit_kernel_regression",
     "fit_kernel_ridge",
     "fit_nystrom",
-    "reconstruction_weights",
-    "spread_from_landmarks",
     "spread_landmarks",
 ]

@@ -26,9 +26,9 @@ import scipy.sparse as sp
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_points
-from isofold.extension._affine import THINNESS, place_weights, rounding_floors, weight_matrix
-from isofold.extension._shares import apply_weights, fading_shares, untorn
-from isofold.extension.places import Places, read_places
+from isofold.extension.neighbor_weights import apply_weights, fading_shares, untorn
+from isofold.extension.training_points import Places, read_places
+from isofold.extension.weights import THINNESS, place_weights, rounding_floors, weight_matrix
 
 __all__ = ["BarycentricMap", "fit_barycentric"]
 
@@ -48,7 +48,7 @@ class BarycentricMap:
     places: Places
     n_neighbors: int
 
-    def extend(self, X_new: Any) -> FloatArray:
+    def transform(self, X_new: Any) -> FloatArray:
         """Return the images of new points.
 
         Parameters
@@ -149,7 +149,7 @@ def fit_barycentric(
     >>> import numpy as np
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> extension = fit_barycentric(X, 2 * X)
-    >>> extension.extend([[0.25, 0.5], [1.5, 1.0]]).round(12)
+    >>> extension.transform([[0.25, 0.5], [1.5, 1.0]]).round(12)
     array([[0.5, 1. ],
            [3. , 2. ]])
     """

@@ -37,13 +37,15 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._memory import block_rows
 from isofold._parallel import ordered_map
-from isofold._progress import stage
+from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_flag, check_points
-from isofold.extension._affine import (
+from isofold.exceptions import InvalidInputError
+from isofold.extension.neighbor_weights import fading_shares, untorn
+from isofold.extension.training_points import Places, read_places
+from isofold.extension.weights import (
     THINNESS,
     bound_tilts,
     measure_spread,
@@ -51,9 +53,7 @@ from isofold.extension._affine import (
     rounding_floors,
     solve_axes,
 )
-from isofold.extension._shares import fading_shares, untorn
-from isofold.extension.places import Places, read_places
-from isofold.neighbors.protocol import drop_own
+from isofold.neighbors.search.protocol import drop_own
 
 __all__ = ["SCALINGS", "GooseMap", "fit_goose"]
 
@@ -84,7 +84,7 @@ class GooseMap:
     interpolates: bool
     n_jobs: int | None = None
 
-    def extend(self, X_new: Any) -> FloatArray:
+    def transform(self, X_new: Any) -> FloatArray:
         """Return the images of new points.
 
         Parameters
@@ -281,7 +281,7 @@ def fit_goose(
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> goose = fit_goose(X, 3 * X + 1)
-    >>> goose.extend([[0.25, 0.5], [1.5, 1.0]]).round(12)
+    >>> goose.transform([[0.25, 0.5], [1.5, 1.0]]).round(12)
     array([[1.75, 2.5 ],
            [5.5 , 4.  ]])
     """

@@ -11,8 +11,8 @@ from scipy.spatial.distance import cdist
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_width
-from isofold.extension._shares import apply_weights
 from isofold.extension.barycentric import BarycentricMap
+from isofold.extension.neighbor_weights import apply_weights
 from isofold.linalg import KernelCentering
 from isofold.linalg.kernels import KernelFunction
 from isofold.linalg.rows import row_product
@@ -59,7 +59,7 @@ class KernelMap:
         """Return the map with other coefficients Ω."""
         return replace(self, coefficients=coefficients)
 
-    def extend(self, X: FloatArray) -> FloatArray:
+    def transform(self, X: FloatArray) -> FloatArray:
         """Return the images of points, each from its own row alone.
 
         Parameters
@@ -111,7 +111,7 @@ class CorrectedMap:
         """The kernel of the smooth map."""
         return self.trend.kernel
 
-    def extend(self, X: FloatArray) -> FloatArray:
+    def transform(self, X: FloatArray) -> FloatArray:
         """Return the images of points, each from its own row alone; a training point gets its own.
 
         Parameters
@@ -124,7 +124,7 @@ class CorrectedMap:
         ndarray of shape (n_new, n_components)
             Their images, in float64.
         """
-        return self.trend.extend(X) + apply_weights(self.neighbors.weights(X), self.left)
+        return self.trend.transform(X) + apply_weights(self.neighbors.weights(X), self.left)
 
 
 def spread_landmarks(points: FloatArray, n_landmarks: int, first: int) -> IntArray:

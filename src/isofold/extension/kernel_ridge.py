@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from isofold._errors import InvalidInputError
 from isofold._memory import require_memory
 from isofold._typing import FloatArray
 from isofold._validation import check_pair, check_positive
+from isofold.exceptions import InvalidInputError
 from isofold.extension.kernel_map import KernelMap
 from isofold.linalg import KernelCentering, double_center
 from isofold.linalg.kernels import KernelFunction
@@ -69,7 +69,7 @@ def fit_kernel_ridge(X: Any, Y: Any, *, gamma: Any = "auto", ridge: float = 1e-4
     >>> import numpy as np
     >>> X = np.linspace(0.0, 1.0, 30)[:, None]
     >>> ridge = fit_kernel_ridge(X, np.sin(3 * X), gamma=4.0)
-    >>> bool(abs(ridge.extend(np.array([[0.51]])) - np.sin(1.53)) < 1e-3)
+    >>> bool(abs(ridge.transform(np.array([[0.51]])) - np.sin(1.53)) < 1e-3)
     True
     """
     points, images = check_pair(X, Y)

@@ -27,11 +27,11 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from isofold._errors import InvalidInputError
 from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_n_neighbors, check_points, check_width
-from isofold.extension.places import Places, read_places
+from isofold.exceptions import InvalidInputError
+from isofold.extension.training_points import Places, read_places
 from isofold.linalg import KernelCentering
 from isofold.linalg.kernels import KernelFunction
 from isofold.linalg.rows import row_product
@@ -168,7 +168,7 @@ class NystromMap:
     n_features: int
     dtype: np.dtype[Any]
 
-    def extend(self, X_new: Any) -> FloatArray:
+    def transform(self, X_new: Any) -> FloatArray:
         """Return the images of new points.
 
         Parameters
@@ -234,7 +234,7 @@ def fit_nystrom(
     >>> X = np.random.default_rng(0).uniform(size=(60, 2))
     >>> isomap = Isomap(n_neighbors=8).fit(X)
     >>> nystrom = fit_nystrom(X, isomap.embedding_, n_neighbors=8)
-    >>> bool(np.allclose(nystrom.extend(X), isomap.embedding_))
+    >>> bool(np.allclose(nystrom.transform(X), isomap.embedding_))
     True
     """
     places = read_places(X, Y, n_jobs=n_jobs)

@@ -14,5 +14,5 @@ class Extension(Protocol):
     does not depend, not even in its last bit, on the other rows of the call.
     """
 
-    def extend(self, X_new: Any) -> FloatArray:
+    def transform(self, X_new: Any) -> FloatArray:
         """Return the images of new points, one row a point."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from isofold._typing import BoolArray, FloatArray
-from isofold._validation import check_share
-from isofold.extension.places import TIE, Places
-from isofold.neighbors.protocol import drop_own
+from isofold._validation import check_fraction
+from isofold.extension.training_points import TIE, Places
+from isofold.neighbors.search.protocol import drop_own
 
 __all__ = ["SampledRegion"]
 
@@ -104,7 +104,7 @@ class SampledRegion:
         ndarray of bool of shape (n_new,)
             Whether a point lies outside.
         """
-        level = check_share(level, name="level")
+        level = check_fraction(level, name="level")
         limit = np.quantile(self.remoteness, 1.0 - level, method="higher")
         outside: BoolArray = self.remoteness_of(queries) > limit
         return outside

@@ -8,7 +8,7 @@ from G through its leading eigenvectors, and are known only up to a rigid motion
 
 from isofold.linalg.centering import KernelCentering, center, double_center
 from isofold.linalg.eigen import deterministic_signs, eigh_extreme
-from isofold.linalg.factor import (
+from isofold.linalg.gram import (
     GramFactor,
     PrincipalCoordinates,
     coordinates_from_gram,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._refusals import refuse_sparse
 from isofold._typing import FloatArray
 from isofold._validation import check_finite, check_symmetric, symmetry_tolerance
+from isofold.exceptions import InvalidInputError
 
 MATRIX_ADVICE = "Products with such a matrix are undefined. Remove or replace these entries."
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray
+from isofold.exceptions import InvalidInputError
 from isofold.linalg._checks import (
     as_float_matrix,
     as_symmetric_matrix,

@@ -17,10 +17,10 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator
 
-from isofold._errors import ConvergenceError, InvalidInputError
 from isofold._memory import require_memory
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_finite, check_square
+from isofold.exceptions import ConvergenceError, InvalidInputError
 from isofold.linalg._checks import (
     MATRIX_ADVICE,
     as_float_matrix,

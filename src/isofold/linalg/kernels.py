@@ -15,9 +15,9 @@ import numpy as np
 import scipy.linalg
 from scipy.spatial.distance import cdist
 
-from isofold._errors import InvalidInputError
-from isofold._progress import stage
+from isofold._progress.stages import stage
 from isofold._typing import FloatArray
+from isofold.exceptions import InvalidInputError
 from isofold.linalg.centering import centered_both_ways
 from isofold.linalg.rows import row_product
 

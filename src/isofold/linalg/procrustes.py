@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
+from isofold.exceptions import InvalidInputError
 from isofold.linalg._checks import (
     as_float_matrix,
     as_float_vector,

@@ -1,7 +1,6 @@
 """Neighbors: who is near whom, and how far apart along the data."""
 
 from isofold.neighbors.balls import GraphBalls, balls_around, cover_by_balls
-from isofold.neighbors.choose import choose_graph, join_shared
 from isofold.neighbors.components import Components, connected_components
 from isofold.neighbors.connect import connect
 from isofold.neighbors.dimension import (
@@ -9,7 +8,13 @@ from isofold.neighbors.dimension import (
     levina_bickel_dimension,
     local_pca_dimension,
 )
-from isofold.neighbors.eng import enhance
+from isofold.neighbors.edge_errors import (
+    LengthErrors,
+    dimension_of_lengths,
+    edge_errors,
+    mean_at_nodes,
+)
+from isofold.neighbors.enhanced import enhance
 from isofold.neighbors.geodesic import (
     NearestSource,
     all_pairs_geodesics,
@@ -18,14 +23,10 @@ from isofold.neighbors.geodesic import (
     nearest_source,
 )
 from isofold.neighbors.graph import NeighborGraph, build_graph, shortest_edges
-from isofold.neighbors.lengths import (
-    LengthErrors,
-    dimension_of_lengths,
-    edge_errors,
-    mean_at_nodes,
-)
+from isofold.neighbors.outliers import find_outliers, find_settled, subgraph
 from isofold.neighbors.paths import GraphPaths, RememberedPaths
-from isofold.neighbors.search import (
+from isofold.neighbors.resolve import choose_graph, join_shared
+from isofold.neighbors.search.build import (
     BruteForceSearch,
     HNSWSearch,
     KDTreeSearch,
@@ -40,7 +41,6 @@ from isofold.neighbors.spanning import (
     euclidean_spanning_tree,
     graph_spanning_tree,
 )
-from isofold.neighbors.strays import find_settled, find_strays, subgraph
 
 __all__ = [
     "BruteForceSearch",
@@ -70,8 +70,8 @@ __all__ = [
     "edge_errors",
     "enhance",
     "euclidean_spanning_tree",
+    "find_outliers",
     "find_settled",
-    "find_strays",
     "geodesic_blocks",
     "geodesic_distances",
     "graph_spanning_tree",

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._parallel import n_workers, ordered_map
 from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors._balls import BallSearch
 from isofold.neighbors.graph import NeighborGraph
 

@@ -22,21 +22,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._errors import InvalidInputError
 from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_count
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors.components import Components, connected_components
 from isofold.neighbors.duplicates import Distinct
-from isofold.neighbors.foreign import DistanceForeignSearch, ForeignSearch, PointForeignSearch
 from isofold.neighbors.graph import (
     NeighborGraph,
     check_same_samples,
     least_distances,
     points_of_nodes,
 )
+from isofold.neighbors.nearest_other import DistanceForeignSearch, ForeignSearch, PointForeignSearch
 from isofold.neighbors.precomputed import check_distances
-from isofold.neighbors.search import METRICS
+from isofold.neighbors.search.build import METRICS
 from isofold.neighbors.spanning import join_components
 
 STRATEGIES = ("largest", "closest", "nearest")

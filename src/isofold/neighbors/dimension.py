@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_points
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
 from isofold.neighbors.levina_bickel import inverse_dimensions
 from isofold.neighbors.precomputed import check_distances, nearest_in_rows
-from isofold.neighbors.search import METRICS, build_search
+from isofold.neighbors.search.build import METRICS, build_search
 
 # The unbiased estimate at a point divides by k - 2.
 _MIN_NEIGHBORS = 3

@@ -16,11 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse import csgraph
 
-from isofold._errors import InvalidInputError
 from isofold._memory import block_rows, require_memory
 from isofold._parallel import n_workers, ordered_map
-from isofold._progress import stage
+from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors.graph import NeighborGraph
 
 # Dijkstra visits about 2·10⁷ edges a second and keeps the interpreter lock, so threads do

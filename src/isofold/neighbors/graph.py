@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._errors import InvalidInputError
-from isofold._progress import stage
+from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_choice, check_n_neighbors, check_points
-from isofold.neighbors.arrows import (
+from isofold.exceptions import InvalidInputError
+from isofold.neighbors.directed import (
     Arrows,
     arrows_from_lists,
     contract,
@@ -30,8 +30,8 @@ from isofold.neighbors.arrows import (
 )
 from isofold.neighbors.duplicates import Distinct, find_distinct, from_labels
 from isofold.neighbors.precomputed import check_distances, check_lengths, nearest_in_rows
-from isofold.neighbors.protocol import check_radius
-from isofold.neighbors.search import METRICS, build_search
+from isofold.neighbors.search.build import METRICS, build_search
+from isofold.neighbors.search.protocol import check_radius
 from isofold.neighbors.spanning import component_labels, spanning_forest_of
 
 DEFAULT_N_NEIGHBORS = 12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isofold.neighbors.arrows import Arrows, contract, edges_of, pair_keys
+from isofold.neighbors.directed import Arrows, contract, edges_of, pair_keys
 from isofold.neighbors.duplicates import Distinct
 from isofold.neighbors.graph import NeighborGraph
 

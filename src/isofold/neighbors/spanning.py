@@ -4,7 +4,7 @@ The Euclidean tree grows by Borůvka's rounds: every component takes its shortes
 another one, until one component is left. Neighbor lists answer most points. A point whose
 whole list lies in its own component has at least the distance d_k of its last neighbor to go;
 only if that undercuts the best edge its component knows, is it answered exactly
-(`isofold.neighbors.foreign`).
+(`isofold.neighbors.nearest_other`).
 
 The tree of a k-nearest-neighbor graph is *not* the Euclidean tree: two dense clusters may be
 connected through far points only, since their own lists never leave them.
@@ -27,8 +27,8 @@ from scipy.sparse import csgraph
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_count, check_points
 from isofold.neighbors.duplicates import Distinct, find_distinct
-from isofold.neighbors.foreign import ForeignSearch, PointForeignSearch
-from isofold.neighbors.protocol import Neighbors
+from isofold.neighbors.nearest_other import ForeignSearch, PointForeignSearch
+from isofold.neighbors.search.protocol import Neighbors
 
 if TYPE_CHECKING:
     from isofold.neighbors.graph import NeighborGraph

@@ -1,9 +1,9 @@
 """Patches: overlapping pieces of the data, each with a chart that keeps lengths."""
 
 from isofold.patches.atlas import Atlas
-from isofold.patches.balls import ScaleRules, charted_balls
 from isofold.patches.charts import ChartFit, fit_charts
 from isofold.patches.cover import Memberships, PatchCover
+from isofold.patches.scale import ScaleRules, charted_balls
 
 __all__ = [
     "Atlas",

@@ -25,7 +25,7 @@ import numpy as np
 
 from isofold._memory import require_memory
 from isofold._parallel import ordered_map
-from isofold._progress import stage
+from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.patches.atlas import (
     FLATTER,

@@ -4,7 +4,7 @@
 an array of coordinates. Figures need matplotlib (``pip install "isofold[plot]"``); `find` does not.
 """
 
-from isofold.plot.findings import (
+from isofold.assessment.findings import (
     Findings,
     LengthRatios,
     MapWords,
@@ -13,8 +13,8 @@ from isofold.plot.findings import (
     ShepardDensity,
     SpectrumFinding,
 )
+from isofold.assessment.measure import find
 from isofold.plot.map_figures import distortion, embedding, neighbors_of
-from isofold.plot.measure import find
 from isofold.plot.measure_figures import (
     length_ratios,
     neighbor_curve,

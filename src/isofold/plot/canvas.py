@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from isofold._dependencies import require
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
+from isofold.exceptions import InvalidInputError
 from isofold.plot.palette import SEQUENTIAL
 
 __all__ = [

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
+from isofold.exceptions import InvalidInputError
 
 __all__ = ["Classes", "Numbers", "read_color"]
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
+from isofold.assessment.findings import NearPairs
+from isofold.assessment.subjects import Subject
+from isofold.exceptions import InvalidInputError
 from isofold.plot import canvas
 from isofold.plot.colors import Classes, Numbers, read_color
-from isofold.plot.findings import NearPairs
 from isofold.plot.palette import ACCENT, BAD, CLASSES_LIGHT, MARKS, OTHERS, class_color
-from isofold.plot.subjects import Subject
 
 __all__ = ["distortion", "embedding", "neighbors_of"]
 

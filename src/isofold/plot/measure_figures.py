@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from isofold._shares import percent
+from isofold._format import percent
 from isofold._typing import IntArray
+from isofold.assessment.subjects import Subject
 from isofold.plot import canvas
 from isofold.plot.palette import ACCENT, BAD, OTHERS
-from isofold.plot.subjects import Subject
 
 __all__ = ["length_ratios", "neighbor_curve", "patch_graph", "shepard", "spectrum", "thinned"]
 

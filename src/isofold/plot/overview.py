@@ -5,9 +5,10 @@ from __future__ import annotations
 from textwrap import fill
 from typing import Any
 
-from isofold._shares import percent
+from isofold._format import percent
+from isofold.assessment.findings import Findings
+from isofold.assessment.subjects import Subject
 from isofold.plot import canvas
-from isofold.plot.findings import Findings
 from isofold.plot.map_figures import distortion, embedding
 from isofold.plot.measure_figures import (
     length_ratios,
@@ -16,7 +17,6 @@ from isofold.plot.measure_figures import (
     shepard,
     spectrum,
 )
-from isofold.plot.subjects import Subject
 
 __all__ = ["overview"]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from isofold._shares import percent
+from isofold._format import percent
 from isofold._typing import FloatArray, IntArray
+from isofold.assessment.models import embedding_of
+from isofold.assessment.proof import find_proof
+from isofold.assessment.text import describe_method, model_warnings
 from isofold.plot.canvas import round_length
-from isofold.plot.certificates import find_proof
-from isofold.plot.models import embedding_of
 from isofold.plot.palette import CLASSES_LIGHT, sequential_color
-from isofold.plot.words import describe_method, model_warnings
 
 __all__ = ["preview"]
 

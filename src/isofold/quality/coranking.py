@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
+from isofold.exceptions import InvalidInputError
 from isofold.quality.distances import Comparison, compare
 from isofold.quality.score import Score, mean_score
 

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from isofold._parallel import ordered_map
-from isofold._progress import stage
+from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_points, check_same_rows, check_units
 from isofold.neighbors.precomputed import check_distances
-from isofold.neighbors.protocol import pair_distances
-from isofold.neighbors.search import METRICS
+from isofold.neighbors.search.build import METRICS
+from isofold.neighbors.search.protocol import pair_distances
 from isofold.quality.score import RowSample, draw_rows
 
 MAX_DIRECT_FEATURES = 12

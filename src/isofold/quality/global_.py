@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import DisconnectedGraphWarning, InvalidInputError
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors
+from isofold.exceptions import DisconnectedGraphWarning, InvalidInputError
 from isofold.neighbors import NeighborGraph, build_graph, connected_components, geodesic_blocks
 from isofold.quality.distances import DIRECT_BYTES, PRODUCT_BYTES, Comparison, compare
 from isofold.quality.score import RowSample, Score, moment_score

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._typing import IntArray
 from isofold._validation import check_count, check_points, check_units
 from isofold.clustering.subspaces import fit_subspaces
+from isofold.exceptions import InvalidInputError
 from isofold.quality.distances import Comparison, euclidean_rows
 from isofold.quality.neighborhoods import nearest_points
 from isofold.quality.score import Score, draw_rows, mean_score

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._memory import block_rows
 from isofold._parallel import ordered_map
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors, check_points
+from isofold.exceptions import InvalidInputError
 from isofold.quality.distances import Comparison, compare, nearest
 from isofold.quality.neighborhoods import Neighborhoods, neighborhoods_of
 from isofold.quality.score import Score, moment_score, quantile_score

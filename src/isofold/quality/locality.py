@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from isofold._errors import InvalidInputError
 from isofold.clustering import count_pieces
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors import NeighborGraph
 from isofold.quality.groups import check_labels
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors import build_search, kneighbors
-from isofold.neighbors.protocol import drop_own
+from isofold.neighbors.search.protocol import drop_own
 from isofold.quality.distances import Comparison, DistanceRows, nearest
 from isofold.quality.score import RowSample
 

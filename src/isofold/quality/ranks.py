@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_n_neighbors
+from isofold.exceptions import InvalidInputError
 from isofold.quality.distances import Comparison, compare, nearest
 from isofold.quality.score import RowSample, Score, mean_score
 

@@ -24,9 +24,9 @@ import numpy as np
 from scipy.special import stdtrit
 from sklearn.utils import check_random_state
 
-from isofold._errors import InvalidInputError
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_count
+from isofold.exceptions import InvalidInputError
 
 CONFIDENCE = 0.99
 MIN_SAMPLED = 16

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_points
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors import NeighborGraph, build_graph
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes

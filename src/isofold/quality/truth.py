@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_pair, check_points, check_units
+from isofold.exceptions import InvalidInputError
 from isofold.linalg import principal_coordinates, procrustes
 from isofold.quality.score import Score, draw_rows
 

@@ -8,21 +8,22 @@ from typing import Any
 import numpy as np
 
 import isofold
-from isofold._progress import stage
-from isofold._targets import atomic_file, check_place
+from isofold._files import atomic_file, check_place
+from isofold._progress.stages import stage
 from isofold._typing import IntArray
 from isofold._validation import check_points
+from isofold.assessment.models import embedding_of, fitted_inside
 from isofold.plot import Findings, find
-from isofold.plot.models import embedding_of, fitted_inside
 from isofold.plot.palette import CLASSES_DARK, CLASSES_LIGHT, SEQUENTIAL
 from isofold.reports import sections
 from isofold.reports.charts import charts
-from isofold.reports.columns import Column, read_column, read_columns, unique_name
 from isofold.reports.packing import Packer
 from isofold.reports.page import fill_template, policy, read_asset, read_script
 from isofold.reports.payload import fill
-from isofold.reports.text import json_for_script, markup, plain
+from isofold.reports.text import json_for_script, markup
 from isofold.reports.thumbnails import check_images
+from isofold.tables.page_columns import Column, read_column, read_columns, unique_name
+from isofold.tables.text_safety import plain
 
 __all__ = ["Report", "make_report", "pieces_of", "report"]
 
@@ -207,7 +208,7 @@ def pieces_of(embedding: Any) -> Any:
     if not hasattr(embedding, "fit"):
         return None
     n_points = len(embedding_of(embedding))
-    found = (getattr(model, "piece_", None) for model in fitted_inside(embedding))
+    found = (getattr(model, "component_", None) for model in fitted_inside(embedding))
     return next((piece for piece in found if piece is not None and len(piece) == n_points), None)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isofold._shares import percent
+from isofold._format import percent
 from isofold._typing import FloatArray, IntArray
-from isofold.plot.findings import Findings, LengthRatios, ShepardDensity, SpectrumFinding
+from isofold.assessment.findings import Findings, LengthRatios, ShepardDensity, SpectrumFinding
 from isofold.plot.measure_figures import thinned
 from isofold.quality import CoRankingCurve
 from isofold.reports.patchwork import patch_svg, patch_words

@@ -8,7 +8,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from isofold._errors import EmbeddingError
+from isofold.exceptions import EmbeddingError
 
 __all__ = ["fill_template", "policy", "read_asset", "read_script"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from isofold._shares import percent
+from isofold._format import percent
 from isofold._typing import FloatArray, IntArray
-from isofold.plot.findings import PatchGraph
+from isofold.assessment.findings import PatchGraph
 from isofold.reports.svg import HEIGHT, WIDTH
 from isofold.reports.text import markup
 

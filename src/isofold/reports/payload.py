@@ -15,10 +15,10 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from isofold._typing import FloatArray, IntArray
-from isofold.plot.findings import Findings, NearPairs
-from isofold.reports.columns import Column
+from isofold.assessment.findings import Findings, NearPairs
 from isofold.reports.packing import Packer, rounded
 from isofold.reports.thumbnails import Thumbnails, thumbnails
+from isofold.tables.page_columns import Column
 
 __all__ = ["fill", "place"]
 

@@ -10,9 +10,9 @@ import re
 import numpy as np
 
 import isofold
-from isofold._shares import percent
+from isofold._format import percent
 from isofold._typing import FloatArray
-from isofold.plot.findings import Findings, MapWords
+from isofold.assessment.findings import Findings, MapWords
 from isofold.quality.score import CONFIDENCE
 from isofold.reports.text import markup, significant
 

@@ -6,19 +6,15 @@ import json
 from html import escape
 from typing import Any
 
-__all__ = ["cut", "json_for_script", "markup", "plain", "significant"]
+from isofold.tables.text_safety import plain
+
+__all__ = ["cut", "json_for_script", "markup", "significant"]
 
 SHOWN_LENGTH = 200
 """Characters of a text that are shown on the page; exports keep all."""
 
 # Harmless in JSON, but with a meaning in HTML, or in scripts of old.
 ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
-
-
-def plain(value: Any) -> str:
-    """Return a value as text that can be written as UTF-8."""
-    text = value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
-    return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
 def cut(value: Any, length: int = SHOWN_LENGTH) -> str:

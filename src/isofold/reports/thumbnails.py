@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from isofold._errors import InvalidInputError
 from isofold._typing import IntArray
+from isofold.exceptions import InvalidInputError
 
 __all__ = ["Thumbnails", "check_images", "thumbnails"]
 

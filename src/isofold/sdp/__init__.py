@@ -8,12 +8,12 @@ iterate into an `SDPSolution`. `dense` follows the central path of small program
 (`interior`), and `conic` hands the same problem to general solvers.
 """
 
-from isofold.sdp.certificates.certificate import Certificate
-from isofold.sdp.conic import ConicSDP
-from isofold.sdp.dense import DenseSDP
-from isofold.sdp.lowrank import LowRankSDP
+from isofold.sdp.certificate import Certificate
 from isofold.sdp.problem import Constraints, GramSDP, square_constraints
 from isofold.sdp.solution import SDPSolution, Status
+from isofold.sdp.solvers.conic import ConicSDP
+from isofold.sdp.solvers.dense import DenseSDP
+from isofold.sdp.solvers.low_rank import LowRankSDP
 
 __all__ = [
     "Certificate",

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from isofold._errors import InvalidInputError
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import FloatArray, IntArray, Matrix
 from isofold._validation import check_count, check_finite, check_square, check_symmetric
-from isofold.sdp.operators import Matrix, is_sparse
+from isofold.exceptions import InvalidInputError
+from isofold.sdp.forms import is_sparse
 
 ENTRY_ADVICE = "No number can be compared with such an entry. Remove it or give its true value."
 

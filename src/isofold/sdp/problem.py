@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from isofold._errors import InvalidInputError
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import FloatArray, IntArray, Matrix
+from isofold.exceptions import InvalidInputError
 from isofold.sdp._checks import (
     as_floats,
     check_basis,
@@ -34,7 +34,7 @@ from isofold.sdp._checks import (
     check_trace_bound,
 )
 from isofold.sdp.envelope import Envelope
-from isofold.sdp.operators import FactorForms, Forms, Matrix, PairForms, no_forms
+from isofold.sdp.forms import FactorForms, Forms, PairForms, no_forms
 
 __all__ = ["Constraints", "GramSDP", "square_constraints"]
 

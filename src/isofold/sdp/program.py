@@ -19,9 +19,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import FloatArray, IntArray, Matrix
 from isofold.sdp.envelope import Envelope
-from isofold.sdp.operators import Forms, Matrix, PairForms, is_sparse, to_dense
+from isofold.sdp.forms import Forms, PairForms, is_sparse, to_dense
 from isofold.sdp.problem import GramSDP
 
 __all__ = ["Program"]

@@ -8,7 +8,7 @@ from enum import Enum
 import numpy as np
 
 from isofold._typing import FloatArray
-from isofold.sdp.certificates.certificate import Certificate
+from isofold.sdp.certificate import Certificate
 
 __all__ = ["SDPSolution", "Status"]
 

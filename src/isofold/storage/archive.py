@@ -18,8 +18,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from isofold._files import atomic_file, told
 from isofold._memory import require_memory
-from isofold._targets import atomic_file, told
 from isofold.storage.arrays import StoredArray, dtype_name, raw_bytes, stored_form
 from isofold.storage.flaws import Flaw, fail, require
 from isofold.storage.header import MOST_MEMBERS, check_size, header_text, most_bytes, read_header

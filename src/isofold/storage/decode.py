@@ -17,8 +17,8 @@ import numpy as np
 from isofold.storage import checks
 from isofold.storage.arrays import read_dtype
 from isofold.storage.encode import DEEPEST, FOREIGN, MOST_OBJECTS, is_key
+from isofold.storage.external import make_estimator, make_random_state, make_sparse
 from isofold.storage.flaws import Flaw, fail, require
-from isofold.storage.foreign import make_estimator, make_random_state, make_sparse
 from isofold.storage.hints import matches, type_hints
 from isofold.storage.registry import KINDS, Kind
 from isofold.storage.searches import SEARCHES, make_search

@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._errors import InvalidInputError, warn_user
+from isofold.exceptions import InvalidInputError, warn_user
 from isofold.storage.arrays import dtype_name
-from isofold.storage.foreign import (
+from isofold.storage.external import (
     is_estimator,
     is_fitted,
     name_of_estimator,

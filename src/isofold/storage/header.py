@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-from isofold._errors import InvalidInputError
+from isofold.exceptions import InvalidInputError
 from isofold.storage.flaws import fail, require
 
 __all__ = ["MOST_MEMBERS", "check_size", "header_text", "most_bytes", "most_values", "read_header"]

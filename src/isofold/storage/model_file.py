@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from isofold._errors import InvalidInputError, ModelFileError
-from isofold._targets import read_path
+from isofold._files import read_path
+from isofold.exceptions import InvalidInputError, ModelFileError
 from isofold.storage.archive import ModelArchive, open_archive, write_archive
 from isofold.storage.flaws import DAMAGED, Flaw, require
 from isofold.storage.registry import FORMAT_VERSION, KINDS, MIGRATIONS, READABLE_FROM, kind_of

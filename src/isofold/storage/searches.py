@@ -12,8 +12,13 @@ from typing import Any
 import numpy as np
 
 from isofold._validation import check_points
-from isofold.neighbors.protocol import refuse_overflow
-from isofold.neighbors.search import BruteForceSearch, HNSWSearch, KDTreeSearch, NeighborSearch
+from isofold.neighbors.search.build import (
+    BruteForceSearch,
+    HNSWSearch,
+    KDTreeSearch,
+    NeighborSearch,
+)
+from isofold.neighbors.search.protocol import refuse_overflow
 from isofold.storage.flaws import require
 
 __all__ = ["SEARCHES", "fields_of_search", "make_search"]

@@ -14,16 +14,16 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from isofold._progress import stage
+from isofold._findings import Flag
+from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
-from isofold.alignment.diagnosis import Flag
 from isofold.neighbors import (
     NeighborGraph,
     build_search,
     choose_graph,
     connected_components,
     dimension_of_lengths,
-    find_strays,
+    find_outliers,
     levina_bickel_dimension,
     subgraph,
 )
@@ -235,7 +235,7 @@ def survey_samples(
         n_features=given.shape[1] if is_points else None,
         n_looked_at=X.shape[0],
         n_copies=X.shape[0] - graph.n_nodes,
-        n_outliers=int(samples[find_strays(graph, least=2)].sum()) if graph.n_edges else 0,
+        n_outliers=int(samples[find_outliers(graph, least=2)].sum()) if graph.n_edges else 0,
         rank=None if points is None else _rank(points, X.dtype),
         dimension=dimension,
         parts=parts,

@@ -28,10 +28,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_random_state
 
-from isofold._errors import InvalidInputError
+from isofold._findings import Flag
 from isofold._typing import FloatArray
 from isofold._validation import check_points
-from isofold.alignment.diagnosis import Flag
+from isofold.exceptions import InvalidInputError
 from isofold.neighbors import NeighborGraph
 from isofold.survey.branching import Branching, find_branching
 from isofold.survey.closure import SEPARATE, Closure, find_closure

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.neighbors import (
     NeighborGraph,
-    find_strays,
+    find_outliers,
     geodesic_distances,
     nearest_source,
     subgraph,
@@ -134,7 +134,7 @@ def sketch(
         The parts.
     """
     if graph.n_edges:
-        nodes = np.flatnonzero(~find_strays(graph, least=2))
+        nodes = np.flatnonzero(~find_outliers(graph, least=2))
         points, graph = None if points is None else points[nodes], subgraph(graph, nodes)
     if graph.n_nodes > MOST_NODES:
         points, graph = contract(points, graph, rng)

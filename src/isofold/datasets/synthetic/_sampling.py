@@ -10,11 +10,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 from sklearn.utils import check_random_state
 
-from isofold._errors import InvalidInputError
 from isofold._memory import require_memory
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_count
 from isofold.datasets._dataset import Dataset
+from isofold.exceptions import InvalidInputError
 
 RandomState: TypeAlias = int | np.random.RandomState | None
 Sampling: TypeAlias = Literal["random", "grid"]

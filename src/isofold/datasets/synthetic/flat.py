@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
 from isofold.datasets._dataset import Dataset
 from isofold.datasets.synthetic._sampling import (
@@ -19,6 +18,7 @@ from isofold.datasets.synthetic._sampling import (
     request,
     straight_axis,
 )
+from isofold.exceptions import InvalidInputError
 
 _CONE_SINE = 0.5
 _CONE_NEAREST = 1.0

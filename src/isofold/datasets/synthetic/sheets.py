@@ -13,7 +13,6 @@ from functools import partial
 import numpy as np
 from scipy.special import ellipeinc
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
 from isofold.datasets._dataset import Dataset
 from isofold.datasets.synthetic._arcs import Arc, archimedean
@@ -26,6 +25,7 @@ from isofold.datasets.synthetic._sampling import (
     request,
     straight_axis,
 )
+from isofold.exceptions import InvalidInputError
 
 _S_LENGTH = 3 * np.pi
 _S_WIDTH = 2.0

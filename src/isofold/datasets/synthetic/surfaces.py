@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from isofold._errors import InvalidInputError
 from isofold._typing import FloatArray
 from isofold.datasets._dataset import Dataset
 from isofold.datasets._sphere import sphere_points
@@ -21,6 +20,7 @@ from isofold.datasets.synthetic._sampling import (
     grid_nodes,
     request,
 )
+from isofold.exceptions import InvalidInputError
 
 _CYLINDER_HEIGHT = 4.0
 

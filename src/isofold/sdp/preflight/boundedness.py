@@ -21,11 +21,11 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
-from isofold._errors import ConvergenceError, UnboundedProblemError
-from isofold._typing import BoolArray, FloatArray, IntArray
-from isofold.sdp.certificates.certificate import lowest_pairs, probe_slack
-from isofold.sdp.factorization import SingularMatrixError, SymmetricFactor
-from isofold.sdp.operators import FactorForms, Matrix, PairForms, is_sparse, to_dense
+from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
+from isofold.exceptions import ConvergenceError, UnboundedProblemError
+from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
+from isofold.sdp.certificate import lowest_pairs, probe_slack
+from isofold.sdp.forms import FactorForms, PairForms, is_sparse, to_dense
 from isofold.sdp.program import Program
 
 __all__ = ["refuse_unbounded"]

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from isofold._typing import FloatArray, IntArray
-from isofold.sdp.operators import FactorForms, PairForms, to_dense
+from isofold.sdp.forms import FactorForms, PairForms, to_dense
 from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
 

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isofold._typing import FloatArray, IntArray
-from isofold.sdp.operators import PairForms
+from isofold.sdp.forms import PairForms
 from isofold.sdp.preflight.contradictions import TOLERANCE, PairBounds
 from isofold.sdp.program import Program
 

@@ -1,0 +1,225 @@
+"""Files to be written: refused before any work if they cannot be, and whole or not there at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NoReturn
+
+from isofold.exceptions import InvalidInputError
+
+try:
+    import fcntl
+except ImportError:  # Windows, where what a killed process has left stays
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["atomic_file", "check_place", "read_path", "refuse_place", "told"]
+
+LONGEST_NAME, LONGEST_SHOWN = 50, 160
+PERMISSION = "overwrite=True"
+PREFIX = ".isofold-"
+
+
+def check_place(
+    path: str | os.PathLike[str], *, overwrite: bool, permission: str = PERMISSION
+) -> Path:
+    """Refuse a file that could not be written at the end of a long work, before it starts.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    overwrite : bool
+        Whether it may exist.
+    permission : str, default="overwrite=True"
+        How a user says that it may.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InvalidInputError
+        If it exists or is a folder, or if its folder is missing or must not be written to.
+    """
+    place = read_path(path)
+    try:
+        status = place.stat()
+    except FileNotFoundError:
+        status = None
+    except (OSError, ValueError) as error:
+        refuse_place(place, f"this path cannot be used: {getattr(error, 'strerror', error)}")
+    folder = Path(os.path.realpath(place)).parent
+    if status is not None and stat.S_ISDIR(status.st_mode):
+        refuse_place(place, "this is a folder. Add the name of a file")
+    if status is not None and not stat.S_ISREG(status.st_mode):
+        refuse_place(place, "this is a device or a pipe, not a file. Name a file")
+    if status is not None and not overwrite:
+        words = f"the file exists and is not overwritten. Use {permission} to replace it"
+        refuse_place(place, words)
+    if not folder.is_dir():
+        refuse_place(place, f"there is no folder {_shown(folder)!r}. Make it first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        words = f"nothing may be written to the folder {_shown(folder)!r}. Choose another"
+        refuse_place(place, words)
+    return place
+
+
+@contextmanager
+def atomic_file(
+    path: str | os.PathLike[str], *, overwrite: bool, permission: str = PERMISSION
+) -> Iterator[Path]:
+    """Give a temporary file to write to, which becomes the wanted one when all went well.
+
+    It lies in the same folder and has the same ending. If anything goes wrong, Ctrl-C included,
+    it is removed and a file that was there before stays as it was. What a killed process has left
+    there is removed by the next one that writes the same file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    overwrite : bool
+        Whether a file that is there may be replaced.
+    permission : str, default="overwrite=True"
+        How a user says that it may.
+
+    Yields
+    ------
+    Path
+        The temporary file, there and empty.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file exists and may not be replaced, or cannot be written.
+    """
+    place = check_place(path, overwrite=overwrite, permission=permission)
+    final = Path(os.path.realpath(place))  # a link stays a link
+    _remove_abandoned(final)
+    with _own_file(final, place) as temporary:
+        yield temporary
+        with told(place):
+            _flush(temporary)
+            if final.exists():
+                temporary.chmod(stat.S_IMODE(final.stat().st_mode))
+            _move(temporary, final, place, overwrite=overwrite, permission=permission)
+
+
+@contextmanager
+def _own_file(final: Path, place: Path) -> Iterator[Path]:
+    """Make a temporary file that is locked while this process lives, removed if anything fails."""
+    lock = None
+    try:
+        while lock is None:
+            token = f"{PREFIX}{secrets.token_hex(6)}"
+            temporary = final.with_name(f"{token}-{final.name[-LONGEST_NAME:]}")
+            with told(place):
+                lock = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+            if not _is_locked(lock):
+                # Another process took it for abandoned before it was locked, and removes it.
+                os.close(lock)
+                lock = None
+        if fcntl is None:
+            # Nothing is locked there, and an open file could not be moved.
+            os.close(lock)
+        yield temporary
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    finally:
+        if lock is not None and fcntl is not None:
+            os.close(lock)
+
+
+def _is_locked(descriptor: int) -> bool:
+    """Lock a file of our own until it is closed; tell whether it is still there."""
+    if fcntl is not None:
+        with suppress(OSError):  # a file system without locks, where nobody can take it either
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return os.fstat(descriptor).st_nlink > 0
+
+
+def _remove_abandoned(final: Path) -> None:
+    """Remove temporary files of this target whose process was killed: nobody locks them."""
+    if fcntl is None:
+        return
+    own = re.compile(rf"{re.escape(PREFIX)}[0-9a-f]{{12}}-{re.escape(final.name[-LONGEST_NAME:])}")
+    with suppress(OSError), os.scandir(final.parent) as entries:
+        for entry in entries:
+            if own.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with suppress(OSError):  # it is locked, so that its process lives, or not ours
+                    _remove_unlocked(entry.path)
+
+
+def _remove_unlocked(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(path)
+    finally:
+        os.close(descriptor)
+
+
+def refuse_place(place: Path, words: str) -> NoReturn:
+    """Raise the error that says why a file cannot be written."""
+    msg = f"{repr(_shown(place))[1:-1]}: {words}."
+    raise InvalidInputError(msg)
+
+
+def read_path(path: object) -> Path:
+    """Return the path that a user names, or refuse what names none."""
+    try:
+        name = os.fspath(path)  # type: ignore[call-overload]
+    except TypeError:
+        name = None
+    if not isinstance(name, str) or not name or "\0" in name:
+        msg = f"path={path!r:.80} cannot be used: it is no name of a file. Pass another."
+        raise InvalidInputError(msg)
+    return Path(name)
+
+
+def _shown(path: Path) -> str:
+    text = str(path)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
+
+
+@contextmanager
+def told(place: Path) -> Iterator[None]:
+    """Say in isofold's words what the system refused."""
+    try:
+        yield
+    except OSError as error:
+        refuse_place(place, f"the file cannot be written: {error.strerror or error}")
+
+
+def _flush(path: Path) -> None:
+    """Wait until the contents are on the disk, so that no crash leaves an empty file."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _move(temporary: Path, final: Path, place: Path, *, overwrite: bool, permission: str) -> None:
+    if overwrite:
+        temporary.replace(final)
+        return
+    try:
+        # Unlike a replacement, a link fails if somebody else wrote the file in the meantime.
+        os.link(temporary, final)
+    except FileExistsError:
+        words = f"somebody else wrote the file meanwhile. Use {permission} to replace it"
+        refuse_place(place, words)
+    except OSError:  # a file system without links
+        temporary.replace(final)
+    else:
+        temporary.unlink()

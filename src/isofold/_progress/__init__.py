@@ -1,0 +1,1 @@
+"""Progress of a fit: stages, their bar, and Ctrl-C."""

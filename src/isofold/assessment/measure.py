@@ -1,0 +1,309 @@
+"""Measure a map once: all that figures and the report page draw."""
+
+from __future__ import annotations
+
+import warnings as python_warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.decomposition import PCA
+from sklearn.utils import check_random_state, get_tags
+
+from isofold._memory import block_rows
+from isofold._progress.stages import stage
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_count, check_points, check_same_rows
+from isofold.assessment.findings import (
+    Findings,
+    LengthRatios,
+    NearPairs,
+    ShepardDensity,
+    SpectrumFinding,
+)
+from isofold.assessment.models import embedding_of, fitted_inside, is_precomputed
+from isofold.assessment.patch_graph import find_patches
+from isofold.assessment.text import find_words
+from isofold.exceptions import DisconnectedGraphWarning, InvalidInputError
+from isofold.neighbors.duplicates import find_distinct
+from isofold.quality import Scorecard, scorecard
+
+__all__ = ["find", "spectrum_of_model"]
+
+LEAST_POINTS = 4
+"""Points from which on neighborhoods of several sizes can be compared."""
+
+ALL_PAIRS, SAMPLED_PAIRS, LEAST_PAIRS, PAIR_NUMBERS = 2000, 2 * 10**6, 10**5, 2 * 10**9
+"""Points up to which all pairs are counted, pairs drawn beyond, at least, and the most coordinates
+that these may have together."""
+
+SHEPARD_BINS = 80
+
+RATIO_STEP, USUAL_RATIOS = 0.025, (0.5, 1.5)
+"""Width of the bins of length ratios, in units of the median ratio if that is far from one."""
+
+MOST_SHARES, MOST_NUMBERS = 50, 5 * 10**7
+"""Principal variances that are told, and the most numbers of the table that they are taken from."""
+
+MOST_NEIGHBOR_PAIRS = 5 * 10**7
+"""Neighbors of all points that may be needed to find one that is no copy."""
+
+
+def find(
+    X: Any,
+    embedding: Any,
+    *,
+    metric: str = "euclidean",
+    n_neighbors: int = 12,
+    warnings: Iterable[Any] = (),
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Findings:
+    """Measure a map: what figures show and what the report page tells.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features) or (n_points, n_points)
+        The data, or their distances.
+    embedding : fitted estimator or array-like of shape (n_points, n_components)
+        The map: an embedder with ``embedding_``, or coordinates.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds. A model that was fitted to distances knows.
+    n_neighbors : int, default=12
+        Neighbors that should stay near; fewer are taken where there are few points.
+    warnings : iterable, default=()
+        Warnings that were raised when the map was made, to be told with it.
+    random_state : int, RandomState or None, default=0
+        Source of draws, where there are too many pairs to look at all.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention.
+
+    Returns
+    -------
+    Findings
+        Measures, distortion of every point, pairs, ratios, curve, spectrum, patches and words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.plot import find
+    >>> grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
+    >>> findings = find(grid, 2.0 * grid, n_neighbors=4)
+    >>> findings.ratios.median, findings.words.method
+    (2.0, 'given coordinates')
+    """
+    model = embedding if hasattr(embedding, "fit") else None
+    Y = check_points(embedding if model is None else embedding_of(model), name="embedding")
+    metric = _metric_of(model, X, metric)
+    data = _read(X, metric)
+    check_same_rows(data.shape[0], len(Y), names=("X", "embedding"))
+    k = _fit_neighbors(data, check_count(n_neighbors, name="n_neighbors"), metric)
+    with stage("measure the map"), python_warnings.catch_warnings():
+        # Pieces are told of in words, see `find_words`.
+        python_warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        card = scorecard(
+            data, Y, n_neighbors=k, metric=metric, random_state=random_state, n_jobs=n_jobs
+        )
+    ratios = find_ratios(card)
+    return Findings(
+        embedding=Y,
+        card=card,
+        distortion=card.isometry.per_point,
+        near=NearPairs(card.near.indices, card.near.before, card.near.after),
+        shepard=find_shepard(data, Y, metric=metric, random_state=random_state),
+        ratios=ratios,
+        curve=card.curve,
+        spectrum=_find_spectrum(model, data, card, metric=metric, random_state=random_state),
+        patches=None if model is None else find_patches(model, data),
+        words=find_words(model, card, ratios, given=warnings),
+    )
+
+
+def find_ratios(card: Scorecard) -> LengthRatios:
+    """Count how much longer or shorter the lengths of neighbor pairs became.
+
+    Parameters
+    ----------
+    card : Scorecard
+        The measured map.
+
+    Returns
+    -------
+    LengthRatios
+        Counts in bins, with 1 (or the median ratio, if that is far off) in the middle of one.
+    """
+    ratio = card.near.ratio
+    ratio = ratio[np.isfinite(ratio)]
+    median = float(np.median(ratio))
+    unit = 1.0 if USUAL_RATIOS[0] <= median <= USUAL_RATIOS[1] or median == 0.0 else median
+    n_bins = 2 * round(1.0 / RATIO_STEP) + 1
+    edges = unit * RATIO_STEP * (np.arange(n_bins + 1) - 0.5)
+    edges[0] = 0.0
+    bins = np.clip(np.floor(ratio / (unit * RATIO_STEP) + 0.5), 0, n_bins - 1).astype(np.intp)
+    return LengthRatios(
+        edges=edges,
+        counts=np.bincount(bins, minlength=n_bins),
+        median=median,
+        within_tenth=float(np.mean(np.abs(ratio - 1.0) <= 0.1)),
+    )
+
+
+def find_shepard(
+    X: FloatArray, Y: FloatArray, *, metric: str = "euclidean", random_state: Any = 0
+) -> ShepardDensity:
+    """Count pairs by their distances before and after.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_points, n_features) or (n_points, n_points)
+        The points before, or their distances.
+    Y : ndarray of shape (n_points, n_components)
+        The points after.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds.
+    random_state : int, RandomState or None, default=0
+        Source of the pairs, where not all are looked at.
+
+    Returns
+    -------
+    ShepardDensity
+        The counts.
+    """
+    n = len(Y)
+    is_sample = n > ALL_PAIRS
+    if is_sample:
+        rng = check_random_state(random_state)
+        n_pairs = max(LEAST_PAIRS, min(SAMPLED_PAIRS, PAIR_NUMBERS // X.shape[1]))
+        first = rng.randint(n, size=n_pairs)
+        # Any other point, all of them equally likely.
+        second = (first + 1 + rng.randint(n - 1, size=n_pairs)) % n
+    else:
+        first, second = np.triu_indices(n, 1)
+    if metric == "precomputed":
+        before = X[first, second].astype(np.float64)
+    else:
+        before = _lengths(X, first, second)
+    after = _lengths(Y, first, second)
+    counts, before_edges, after_edges = np.histogram2d(
+        before,
+        after,
+        bins=SHEPARD_BINS,
+        range=[[0.0, before.max()], [0.0, after.max()]],
+    )
+    return ShepardDensity(
+        before_edges, after_edges, counts.astype(np.int64), len(before), is_sample=is_sample
+    )
+
+
+def spectrum_of_model(model: Any, n_components: int) -> SpectrumFinding | None:
+    """Return the variances that a method found before it made its map, if it knows them.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        The model.
+    n_components : int
+        Dimension of the map.
+
+    Returns
+    -------
+    SpectrumFinding or None
+        Their shares.
+    """
+    for inside in fitted_inside(model):
+        spectrum = getattr(inside, "spectrum_", None)
+        if spectrum is None:
+            continue
+        variances = np.maximum(np.asarray(spectrum, dtype=np.float64).ravel(), 0.0)
+        total = float(variances.sum())
+        if len(variances) and np.isfinite(total) and total > 0.0:
+            source = "the solution before it is projected to the map"
+            if hasattr(inside, "cover_"):
+                source = "the space in which patches fit best"
+            shares = np.sort(variances / total)[::-1][:MOST_SHARES]
+            return SpectrumFinding(shares, n_components, source)
+    return None
+
+
+def _lengths(points: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
+    """Return the distances of pairs of points, in blocks."""
+    lengths = np.empty(len(first))
+    step = block_rows(3 * 8 * points.shape[1], len(first))
+    for start in range(0, len(first), step):
+        some = slice(start, start + step)
+        steps = points[first[some]].astype(np.float64) - points[second[some]]
+        lengths[some] = np.sqrt(np.einsum("ij,ij->i", steps, steps))
+    return lengths
+
+
+def _metric_of(model: Any, X: Any, metric: str) -> str:
+    """Return what `X` holds: a model that was fitted to distances knows."""
+    shape = np.shape(X)
+    is_square = len(shape) == 2 and shape[0] == shape[1]
+    if model is None or not is_square:
+        return metric
+    if is_precomputed(model, "metric", "dissimilarity"):
+        return "precomputed"
+    # A kernel of `y` (ColoredMVU) is none of `X`: the tag tells.
+    if is_precomputed(model, "kernel", "affinity") and get_tags(model).input_tags.pairwise:
+        msg = (
+            f"{type(model).__name__} was fitted to a table of similarities, of which no distances "
+            f"can be told. Pass the points that belong to it, or their distances to `find` with "
+            f'the map as an array and metric="precomputed".'
+        )
+        raise InvalidInputError(msg)
+    return metric
+
+
+def _read(X: Any, metric: str) -> FloatArray:
+    """Return the data as an array."""
+    if metric == "precomputed" and sp.issparse(X):
+        msg = (
+            "X is a sparse matrix of distances, but a map can only be measured against all "
+            "distances: what is not stored is unknown. Pass a dense matrix of all distances; or "
+            "look at the map alone with model.plot()."
+        )
+        raise InvalidInputError(msg)
+    data = check_points(X)
+    if len(data) < LEAST_POINTS:
+        msg = (
+            f"X has {len(data)} rows: at least {LEAST_POINTS} points are needed to tell which "
+            f"neighbors a map has kept. Pass more samples."
+        )
+        raise InvalidInputError(msg)
+    return data
+
+
+def _fit_neighbors(X: FloatArray, n_neighbors: int, metric: str) -> int:
+    """Return a number of neighbors that these points have, enough to see past copies."""
+    most = (len(X) - 1) // 2
+    k = min(n_neighbors, most)
+    if metric == "euclidean":
+        copies = np.bincount(find_distinct(X).node_of_sample)
+        if (
+            copies.min() > k
+            and copies.min() <= most
+            and len(X) * copies.min() <= (MOST_NEIGHBOR_PAIRS)
+        ):
+            return int(copies.min())
+    return k
+
+
+def _find_spectrum(
+    model: Any, X: FloatArray, card: Scorecard, *, metric: str, random_state: Any
+) -> SpectrumFinding:
+    """Return variances along axes: those of the model, or of the data, or of the map."""
+    known = None if model is None else spectrum_of_model(model, card.n_components)
+    if known is not None:
+        return known
+    if metric == "precomputed":
+        return SpectrumFinding(card.spectrum, card.n_components, "principal axes of the map")
+    rows: IntArray | slice = slice(None)
+    if X.size > MOST_NUMBERS:
+        n_rows = max(2 * MOST_SHARES, MOST_NUMBERS // X.shape[1])
+        rows = check_random_state(random_state).choice(len(X), min(n_rows, len(X)), replace=False)
+    table = X[rows]
+    pca = PCA(n_components=min(MOST_SHARES, *table.shape), random_state=0).fit(table)
+    shares = np.asarray(pca.explained_variance_ratio_, dtype=np.float64)
+    return SpectrumFinding(shares, card.n_components, "principal axes of the data")

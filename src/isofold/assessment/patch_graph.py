@@ -1,0 +1,179 @@
+"""The patch graph: where patches lie on the map, which overlap, and how well they fit there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from isofold._typing import FloatArray, IntArray
+from isofold.assessment.findings import PatchGraph
+from isofold.assessment.models import embedding_of, rows_inside
+from isofold.exceptions import InvalidInputError
+from isofold.linalg import procrustes
+
+__all__ = ["find_patches"]
+
+MOST_LINKS = 3000
+"""Links that are told; of more the worst, between which the others may be guessed."""
+
+MOST_SHARED = 8
+"""Patches of a point between which links are sought: those in which it is most central."""
+
+
+def find_patches(model: Any, X: FloatArray | None = None) -> PatchGraph | None:
+    """Return the patches of a model on its map, if it has any.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        The model; of `Unfold` and `OutOfSample`, the one inside.
+    X : ndarray of shape (n_samples, n_features) or None, default=None
+        The data, which only the links of `TesseraMap` need.
+
+    Returns
+    -------
+    PatchGraph or None
+        The patches; None if the method has none.
+    """
+    embedding = np.asarray(embedding_of(model), dtype=np.float64)
+    for inside, rows in rows_inside(model):
+        # What a method has tells which one it is: loaded models and subclasses count, too.
+        if hasattr(inside, "cover_") and hasattr(inside, "patch_error_"):
+            return _of_cover(inside, embedding[rows])
+        if hasattr(inside, "planes_") and hasattr(inside, "misfit_"):
+            return _of_planes(inside, embedding[rows])
+        if hasattr(inside, "tesserae_") and hasattr(inside, "links_"):
+            return _of_tesserae(inside, embedding[rows], None if X is None else X[rows])
+    return None
+
+
+def _of_cover(ipa: Any, embedding: FloatArray) -> PatchGraph | None:
+    """Return the overlapping patches of IPA."""
+    cover, patch_map = ipa.cover_, ipa.map_
+    at_nodes = embedding[ipa.node_samples_]
+    places = getattr(patch_map.search, "points", None)
+    if places is None:
+        return None
+    links, errors = _overlaps(patch_map, places, cover.n_patches)
+    return PatchGraph(
+        centers=_means(at_nodes[cover.members], cover.patches, cover.n_patches),
+        sizes=cover.sizes,
+        patch_error=np.asarray(ipa.patch_error_, dtype=np.float64),
+        **_worst(links, errors),
+    )
+
+
+def _overlaps(patch_map: Any, places: FloatArray, n_patches: int) -> tuple[IntArray, FloatArray]:
+    """Return pairs of patches that share points, and how far apart they put these.
+
+    The distance of the two images of a shared point (root mean square) over the extent of the
+    shared points. Pairs that share too few points to have an extent in all directions are no links.
+    """
+    members = patch_map.memberships
+    placed = patch_map.placed_by(places[members.points], members.patches)
+    n_components = placed.shape[1]
+    keys, gaps, middles = [], [], []
+    for first, second in _pairs_at_points(members.indptr):
+        low = np.minimum(members.patches[first], members.patches[second])
+        high = np.maximum(members.patches[first], members.patches[second])
+        keys.append(low.astype(np.int64) * n_patches + high)
+        gaps.append(((placed[first] - placed[second]) ** 2).sum(axis=1))
+        middles.append(0.5 * (placed[first] + placed[second]))
+    if not keys:
+        return np.empty((0, 2), dtype=np.intp), np.empty(0)
+    key, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+    n_shared = np.bincount(inverse)
+    gap = np.bincount(inverse, np.concatenate(gaps)) / n_shared
+    middle = np.concatenate(middles)
+    offsets = middle - _means(middle, inverse, len(key))[inverse]
+    extent = np.bincount(inverse, (offsets**2).sum(axis=1)) / n_shared
+    told = (n_shared > n_components) & (extent > 0.0)
+    links = np.column_stack([key // n_patches, key % n_patches])[told]
+    return links.astype(np.intp), np.sqrt(gap[told] / extent[told])
+
+
+def _pairs_at_points(indptr: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield pairs of memberships of the same point, all of one kind at a time."""
+    counts = np.minimum(np.diff(indptr), MOST_SHARED)
+    for second in range(1, int(counts.max(initial=0))):
+        begin = indptr[:-1][counts > second]
+        for first in range(second):
+            yield begin + first, begin + second
+
+
+def _of_planes(plml: Any, embedding: FloatArray) -> PatchGraph:
+    """Return the pieces of PLML, joined along its tree.
+
+    A piece is wrong where its points lie off its plane; a joint where the edge of samples across
+    it has another length.
+    """
+    n_pieces = plml.planes_.n_pieces
+    return PatchGraph(
+        centers=_means(embedding, plml.labels_, n_pieces),
+        sizes=np.bincount(plml.labels_, minlength=n_pieces),
+        patch_error=np.sqrt(plml.planes_.off),
+        **_worst(np.asarray(plml.tree_).reshape(-1, 2), np.asarray(plml.misfit_)),
+    )
+
+
+def _of_tesserae(tessera_map: Any, embedding: FloatArray, X: FloatArray | None) -> PatchGraph:
+    """Return the tesserae of TesseraMap, joined by links between samples.
+
+    A tessera is wrong where the map has bent or squashed it; a joint where its links have other
+    lengths (root mean square of relative errors).
+    """
+    if X is None:
+        msg = (
+            "The links between tesserae can only be measured against the data. Pass X, for "
+            'example model.plot(X, kind="patch_graph").'
+        )
+        raise InvalidInputError(msg)
+    labels, links = tessera_map.labels_, tessera_map.links_
+    n_pieces = tessera_map.tesserae_.n_tesserae
+    ends = np.sort(labels[links], axis=1).astype(np.int64)
+    wanted = np.linalg.norm(X[links[:, 0]] - X[links[:, 1]], axis=1)
+    seen = np.linalg.norm(embedding[links[:, 0]] - embedding[links[:, 1]], axis=1)
+    key, inverse = np.unique(ends[:, 0] * n_pieces + ends[:, 1], return_inverse=True)
+    squares = (seen / np.maximum(wanted, np.finfo(float).tiny) - 1.0) ** 2
+    error = np.sqrt(np.bincount(inverse, squares) / np.bincount(inverse))
+    return PatchGraph(
+        centers=_means(embedding, labels, n_pieces),
+        sizes=np.bincount(labels, minlength=n_pieces),
+        patch_error=_misfits(tessera_map, embedding),
+        **_worst(np.column_stack([key // n_pieces, key % n_pieces]).astype(np.intp), error),
+    )
+
+
+def _misfits(tessera_map: Any, embedding: FloatArray) -> FloatArray:
+    """Return how far every tessera is from a rigid copy of itself on the map, by its extent."""
+    tesserae = tessera_map.tesserae_
+    at_nodes = embedding[tessera_map.graph_.sample_of_node]
+    order = np.argsort(tesserae.labels, kind="stable")
+    ends = np.cumsum(np.bincount(tesserae.labels, minlength=tesserae.n_tesserae))
+    misfits = np.zeros(tesserae.n_tesserae)
+    for number, members in enumerate(np.split(order, ends[:-1])):
+        local = tesserae.local[members]
+        extent = float(((local - local.mean(axis=0)) ** 2).sum())
+        if extent > 0.0:
+            images = at_nodes[members]
+            motion = procrustes(local, images).transform
+            misfits[number] = np.sqrt(((motion.apply(local) - images) ** 2).sum() / extent)
+    return misfits
+
+
+def _means(values: FloatArray, groups: IntArray, n_groups: int) -> FloatArray:
+    """Return the mean row of every group; zero of an empty one."""
+    counts = np.maximum(np.bincount(groups, minlength=n_groups), 1)
+    columns = [np.bincount(groups, column, minlength=n_groups) / counts for column in values.T]
+    return np.column_stack(columns)
+
+
+def _worst(links: IntArray, errors: FloatArray) -> dict[str, Any]:
+    """Return the links with the largest errors, in their old order, and how many there are."""
+    n_links = len(links)
+    if n_links > MOST_LINKS:
+        kept = np.sort(np.argsort(errors, kind="stable")[-MOST_LINKS:])
+        links, errors = links[kept], errors[kept]
+    return {"links": links, "link_error": errors, "n_links": n_links}

@@ -1,0 +1,249 @@
+"""Make maps by several methods and measure all: `isofold compare`."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from isofold._format import size_of
+from isofold.cli.command import command, option
+from isofold.cli.console.console import Console, aligned, clean, current_console
+from isofold.cli.console.results import csv_text, put
+from isofold.cli.methods import METHODS
+from isofold.cli.options import (
+    NameList,
+    data_options,
+    file_argument,
+    force_option,
+    output_option,
+    work_options,
+)
+from isofold.cli.peers import PEERS, silence
+
+if TYPE_CHECKING:
+    from isofold._typing import FloatArray
+    from isofold.cli.scores import Scores
+    from isofold.tables import Prepared
+
+USUAL = ("auto", "pca", "isomap", "tsne", "umap")
+STOPPED = "interrupted"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one method.
+
+    Attributes
+    ----------
+    method : str
+        Its name.
+    scores : Scores or None
+        How true its map is, if it made one.
+    seconds : float
+        How long it took.
+    n_rows : int
+        Rows that it was given.
+    trouble : str
+        Why there is no map.
+    """
+
+    method: str
+    scores: Scores | None
+    seconds: float = 0.0
+    n_rows: int = 0
+    trouble: str = ""
+
+
+@command(
+    "compare",
+    "isofold compare data.csv",
+    "isofold compare data.csv --methods auto,ipa,local-mds,pca,umap,pacmap -o scores.csv",
+    "isofold compare wine.csv --label quality --scale standard -d 3",
+)
+@file_argument("file")
+@option(
+    "-m", "--methods", section="Methods", type=NameList(), metavar="NAMES",
+    default=",".join(USUAL), show_default=True,
+    help=f"Of isofold: {', '.join(METHODS)}. Of scikit-learn: pca, isomap, tsne, mds, lle, "
+    f"spectral. If installed: umap, pacmap, opentsne.",
+)  # fmt: skip
+@option(
+    "-d", "--n-components", section="Methods", type=click.IntRange(min=1), default=2,
+    show_default=True, metavar="D", help="Dimensions of all maps.",
+)  # fmt: skip
+@output_option("-o", "--output", metavar="TABLE", text="The table as a file (.csv), too.")
+@force_option
+@data_options
+@work_options
+def compare_command(file: Path, **options: Any) -> int:
+    """Make maps by several methods and measure all.
+
+    Runs one method after the other with its usual settings and writes a table to standard output.
+    "off by" is the median error of distances between neighbors; "rescaled" is the same after the
+    map was enlarged or shrunk to its best, which is fair to methods whose maps have no unit.
+    """
+    from isofold.cli.main import ExitCode
+    from isofold.cli.steps.inputs import read_data
+    from isofold.tables import atomic_file, check_target
+
+    console, methods = current_console(), list(dict.fromkeys(options["methods"]))
+    unknown = [name for name in methods if name not in METHODS and name not in PEERS]
+    if unknown:
+        msg = f"There is no method {unknown[0]!r}. There are {', '.join([*METHODS, *PEERS])}."
+        raise click.UsageError(msg, click.get_current_context())
+    if options["output"] is not None:
+        check_target(options["output"], options["force"], endings=(".csv",), inputs=(file,))
+    prepared = read_data(file, options, console)
+    results, is_interrupted = run_all(methods, prepared, options, console)
+    put(table_lines(results))
+    _tell_samples(results, len(prepared.X), console)
+    if options["output"] is not None:
+        with atomic_file(options["output"], options["force"]) as target:
+            text = csv_text([_record(result) for result in results])
+            target.write_text(text, encoding="utf-8")
+        console.say(f"Wrote {options['output']} ({size_of(options['output'])}).")
+    if is_interrupted:
+        console.warn(
+            f"{results[-1].method} was interrupted; methods after it were not run."
+            if results[-1].trouble == STOPPED
+            else "A fit was interrupted; its figures are those of the best map until then."
+        )
+        return ExitCode.INTERRUPTED
+    return ExitCode.DONE
+
+
+def run_all(
+    methods: list[str], prepared: Prepared, options: dict[str, Any], console: Console
+) -> tuple[list[Result], bool]:
+    """Return what became of each method; they run one after the other.
+
+    Parameters
+    ----------
+    methods : list of str
+        Names in `METHODS` or `PEERS`.
+    prepared : Prepared
+        The data.
+    options : dict
+        Options of the command.
+    console : Console
+        Who talks to the user.
+
+    Returns
+    -------
+    results : list of Result
+        Figures or trouble; trouble with one method does not keep the others from running.
+    is_interrupted : bool
+        Whether the user ended a fit.
+    """
+    from isofold._progress.stages import stage
+    from isofold.cli.console.watch import watched
+
+    results: list[Result] = []
+    with watched(console) as seen, stage("compare", total=len(methods)) as steps:
+        for name in methods:
+            if name in PEERS and not PEERS[name].is_installed:
+                trouble = f"not installed (pip install {PEERS[name].package})"
+                result = Result(name, None, trouble=trouble)
+            elif name in METHODS and METHODS[name].needs_label and prepared.labels is None:
+                result = Result(name, None, trouble="needs --label COLUMN")
+            else:
+                try:
+                    with stage(f"map by {name}"):
+                        result = _run(name, prepared, options)
+                except KeyboardInterrupt:
+                    # What the methods before it have found is not to be lost.
+                    if not any(result.scores for result in results):
+                        raise
+                    return [*results, Result(name, None, trouble=STOPPED)], True
+            results.append(result)
+            steps.advance()
+    return results, seen.is_interrupted
+
+
+def _run(name: str, prepared: Prepared, options: dict[str, Any]) -> Result:
+    import numpy as np
+
+    from isofold.cli.scores import measure
+
+    seed, jobs = options["seed"], options["jobs"]
+    most = METHODS[name].most_rows if name in METHODS else PEERS[name].most_rows
+    rows = np.arange(len(prepared.X))
+    if most is not None and len(rows) > most:
+        rows = np.sort(np.random.default_rng(seed).choice(len(rows), most, replace=False))
+    X = prepared.X if len(rows) == len(prepared.X) else prepared.X[rows]
+    labels = None if prepared.labels is None else prepared.labels[rows]
+    began = time.perf_counter()
+    try:
+        with silence():
+            Y = np.asarray(_runner(name, labels, options)(X), dtype=np.float64)
+        seconds = time.perf_counter() - began
+        if Y.shape[0] != len(X) or not np.isfinite(Y).all():
+            return Result(name, None, trouble="failed: its map has numbers that are none")
+        return Result(name, measure(X, Y, seed=seed, jobs=jobs), seconds, len(rows))
+    except Exception as error:
+        # Methods of others may fail in any way.
+        words = clean(" ".join(str(error).split()) or type(error).__name__)
+        return Result(name, None, trouble=f"failed: {words}")
+
+
+def _runner(name: str, labels: Any, options: dict[str, Any]) -> Callable[[FloatArray], Any]:
+    """Return a function that makes a map."""
+    r, seed, jobs = options["n_components"], options["seed"], options["jobs"]
+    if name in PEERS:
+        return lambda X: PEERS[name].run(X, r, seed, jobs)
+    from isofold.cli.methods import make_estimator
+
+    estimator = make_estimator(name, n_components=r, seed=seed, jobs=jobs)
+    y = labels if METHODS[name].needs_label else None
+    return lambda X: estimator.fit(X, y).embedding_
+
+
+def table_lines(results: list[Result]) -> list[str]:
+    """Return the lines of the table, then one for every method without a map."""
+    from isofold._format import percent
+
+    made = [(result, result.scores) for result in results if result.scores is not None]
+    head = ("method", "off by", "rescaled", "trustworthiness", "continuity", "seconds")
+    rows = [
+        (
+            result.method,
+            percent(scores.length_error),
+            percent(scores.scaled_length_error),
+            *(
+                "-" if math.isnan(figure) else f"{figure:.3f}"
+                for figure in (scores.trustworthiness, scores.continuity)
+            ),
+            f"{result.seconds:.1f}",
+        )
+        for result, scores in made
+    ]
+    table = aligned([head, *rows], right=range(1, len(head))) if rows else []
+    troubles = [f"{result.method}: {result.trouble}" for result in results if result.trouble]
+    return [*table, *troubles]
+
+
+def _tell_samples(results: list[Result], n_rows: int, console: Console) -> None:
+    for result in results:
+        if result.scores is not None and result.n_rows < n_rows:
+            console.note(
+                f"{result.method} was given {result.n_rows:,} of {n_rows:,} rows, drawn at random, "
+                f"since all would take too long; its figures are about these."
+            )
+
+
+def _record(result: Result) -> dict[str, Any]:
+    scores = result.scores
+    figures = ("length_error", "scaled_length_error", "trustworthiness", "continuity")
+    return {
+        "method": result.method,
+        **{name: None if scores is None else getattr(scores, name) for name in figures},
+        "seconds": None if scores is None else round(result.seconds, 3),
+        "rows": None if scores is None else result.n_rows,
+        "trouble": result.trouble,
+    }

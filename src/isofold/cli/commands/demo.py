@@ -1,0 +1,72 @@
+"""A demonstration: `isofold demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from isofold.cli.command import command
+from isofold.cli.console.console import current_console
+from isofold.cli.options import force_option
+
+ROWS, NEW_ROWS = 2000, 200
+FILES = ("roll.csv", "new.csv", "map.csv", "model.iso", "page.html")
+
+
+@command(
+    "demo",
+    "isofold demo",
+    "isofold demo somewhere --force  # overwrite the files of the last time",
+)
+@click.argument("folder", type=click.Path(path_type=Path), default="isofold-demo")
+@force_option
+def demo_command(folder: Path, *, force: bool) -> int:
+    """Unfold a rolled sheet, to see what comes out.
+
+    Writes the points of a sheet with a hole, rolled up in space, then unfolds it: a map, a page to
+    look at it and the model, all into FOLDER (isofold-demo, if none is named).
+    """
+    from isofold.cli.commands.datasets import columns_of
+    from isofold.cli.steps.inputs import read_data
+    from isofold.cli.steps.mapping import Outputs, make_map
+    from isofold.datasets import holed_swiss_roll
+    from isofold.tables import check_target, write_table
+
+    console = current_console()
+    roll, new, map_file, model, page = (folder / name for name in FILES)
+    outputs = Outputs(map_file, model, page, force)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (roll, new):
+        check_target(path, force)
+    outputs.check()
+    for path, rows, seed in ((roll, ROWS, 0), (new, NEW_ROWS, 1)):
+        columns = columns_of(holed_swiss_roll(rows, random_state=seed))
+        write_table(path, columns, overwrite=force)
+    console.say(f"Wrote {roll}: {ROWS:,} points of a sheet with a hole, rolled up in space.")
+    options: dict[str, Any] = {
+        "method": "auto",
+        "n_components": 2,
+        "columns": ("x", "y", "z"),
+        "label": "true1",
+        "seed": 0,
+        "jobs": 1,
+    }
+    prepared = read_data(roll, options, console)
+    code = make_map(roll, prepared, options, outputs=outputs, console=console)
+    if not page.exists():  # interrupted, and said already
+        return code
+    console.say()
+    console.head("What to look at")
+    console.say(f"Open {page} in a browser: the sheet lies flat, with its hole.", indent="  ")
+    console.say("Click a point to see its true neighbors; color by distortion.", indent="  ")
+    console.say()
+    console.head("What to try next")
+    for line in (
+        f"isofold transform {model} {new} -o {folder / 'new-map.csv'}",
+        f"isofold compare {roll} --columns x,y,z",
+        "isofold embed YOUR-FILE.csv -o map.csv --report page.html",
+    ):
+        console.line(f"  {line}")
+    return code

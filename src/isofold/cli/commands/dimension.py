@@ -1,0 +1,112 @@
+"""Estimate how many dimensions data really have: `isofold dimension`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from isofold._format import count
+from isofold.cli.command import command, option
+from isofold.cli.console.console import aligned, current_console
+from isofold.cli.console.results import put, put_json
+from isofold.cli.options import data_options, file_argument, work_options
+
+if TYPE_CHECKING:
+    from isofold._typing import FloatArray
+    from isofold.survey import Survey
+
+MOST_ROWS = 20_000
+"""Rows that are looked at: more would not change the estimates."""
+
+
+@command(
+    "dimension",
+    "isofold dimension data.csv",
+    "isofold dimension wine.csv --exclude quality --scale standard",
+    "isofold dimension data.csv --json  # for scripts",
+)
+@file_argument("file")
+@option("--json", "as_json", section="Result", is_flag=True, help="Write JSON.")
+@data_options
+@work_options
+def dimension_command(file: Path, **options: Any) -> None:
+    """Estimate how many dimensions data really have.
+
+    A table of a hundred columns may hold points of a curve (one dimension) or of a sheet (two).
+    Two estimates look at neighbors of every row: one at how fast their distances grow, which counts
+    noise as dimension, one at the directions they extend in, which looks past small noise. Shapes
+    that no flat map can keep, such as spheres, are told.
+    """
+    import numpy as np
+
+    from isofold.cli.console.watch import watched
+    from isofold.cli.steps.inputs import read_data
+    from isofold.neighbors import levina_bickel_dimension, local_pca_dimension
+    from isofold.survey import survey_samples
+
+    console = current_console()
+    X = read_data(file, options, console).X
+    if len(X) > MOST_ROWS:
+        rows = np.random.default_rng(options["seed"]).choice(len(X), MOST_ROWS, replace=False)
+        X = X[np.sort(rows)]
+        console.note(f"{MOST_ROWS:,} rows, drawn at random, are looked at.")
+    jobs = options["jobs"]
+    with watched(console) as seen:
+        growth = levina_bickel_dimension(X, n_jobs=jobs).value
+        directions = local_pca_dimension(X, n_jobs=jobs).value
+        survey = survey_samples(X, random_state=options["seed"], n_jobs=jobs)
+    for text in seen.messages:
+        console.note(text)
+    if options["as_json"]:
+        put_json(_record(X, growth, directions, survey))
+    else:
+        put(_lines(X, growth, directions, survey))
+
+
+def _lines(X: FloatArray, growth: float, directions: float, survey: Survey) -> list[str]:
+    rows = [
+        ("columns of numbers", f"{X.shape[1]:,}"),
+        ("dimension by growth of neighbor distances", f"{growth:.1f}"),
+        ("dimension by directions of neighborhoods", f"{directions:.1f}"),
+    ]
+    return [*aligned(rows, right=(1,)), "", *_sentences(X, growth, directions, survey)]
+
+
+def _sentences(X: FloatArray, growth: float, directions: float, survey: Survey) -> list[str]:
+    """Return what the figures mean."""
+    low, high = sorted((max(1, round(growth)), max(1, round(directions))))
+    about = f"about {low}" if low == high else f"{low} to {high}"
+    n_columns = X.shape[1]
+    sentences = [
+        f"Around every row the data extend in {about} of {count(n_columns, 'direction')}."
+        if n_columns > 1
+        else "The data have one column, so that they lie on a line."
+    ]
+    if low > 2:
+        sentences.append(
+            "A map of 2 dimensions cannot keep all distances; it can show who is near whom."
+        )
+    else:
+        sentences.append("A map of 2 dimensions may keep distances, if the shape can lie flat.")
+    # Its sentence about the dimension repeats the estimate above.
+    told = survey.sentences()
+    sentences += [text for text in told if not text.startswith("They look about")]
+    shapes = survey.shapes()
+    sentences += shapes or ("No shape was recognized that a flat map cannot keep.",)
+    return sentences
+
+
+def _record(X: FloatArray, growth: float, directions: float, survey: Survey) -> dict[str, Any]:
+    return {
+        "rows": survey.n_samples,
+        "columns": X.shape[1],
+        "by_growth": growth,
+        "by_directions": directions,
+        "suggested": survey.suggested_dimension,
+        "pieces": [
+            {"rows": part.n_samples, "dimension": float(part.dimension)} for part in survey.parts
+        ],
+        "copies": survey.n_copies,
+        "outliers": survey.n_outliers,
+        "shapes": [{"name": flag.name, "message": flag.message} for flag in survey.raised],
+    }

@@ -1,0 +1,89 @@
+"""Make a map of a data file: `isofold embed`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from isofold.cli.command import command, option
+from isofold.cli.console.console import current_console
+from isofold.cli.methods import METHODS
+from isofold.cli.options import (
+    DimensionType,
+    data_options,
+    file_argument,
+    force_option,
+    output_option,
+    work_options,
+)
+
+METHOD = "Method"
+
+
+@command(
+    "embed",
+    "isofold embed data.csv -o map.csv  # the usual: all numeric columns, the method that suits",
+    "isofold embed wine.csv -o map.csv --label quality --scale standard --report wine.html",
+    "isofold embed digits.parquet -c 'pixel*' -o map.npy --model digits.iso  # keep the model",
+    "isofold embed roll.npy --method ipa --set n_patches=40 --report roll.html",
+    choices={name: method.words for name, method in METHODS.items()},
+)
+@file_argument("file")
+@output_option(
+    "-o", "--output", metavar="OUT",
+    text="The map: .csv, .tsv, .parquet, .npy or .npz. Columns x1, x2, ... and the row.",
+)  # fmt: skip
+@output_option("--report", metavar="PAGE", text="A page (.html) to look at the map and its errors.")
+@output_option("--model", metavar="MODEL", text="The model (.iso), for isofold transform.")
+@force_option
+@option(
+    "-m", "--method", section=METHOD, type=click.Choice(list(METHODS)), default="auto",
+    show_default=True, metavar="NAME",
+    help="One of those below; auto looks at the data and decides.",
+)  # fmt: skip
+@option(
+    "-d", "--n-components", section=METHOD, type=DimensionType(), default=2, show_default=True,
+    metavar="D", help="Dimensions of the map; auto: the fewest that keep distances (auto, ipa).",
+)  # fmt: skip
+@option(
+    "-k", "--n-neighbors", section=METHOD, type=click.IntRange(min=1), metavar="K",
+    help="Neighbors of each row that the method looks at. Default: the method's.",
+)  # fmt: skip
+@option(
+    "--max-seconds", section=METHOD, type=click.FloatRange(min=0, min_open=True), metavar="S",
+    help="About how long --method auto may take. Default: 300.",
+)  # fmt: skip
+@option(
+    "--set", "settings", section=METHOD, multiple=True, metavar="NAME=VALUE",
+    help="Another parameter of the method, as in Python. May be repeated.",
+)  # fmt: skip
+@data_options
+@work_options
+@option("--strict", section="Work", is_flag=True, help="Exit with code 3 if the map is doubtful.")
+def embed_command(file: Path, **options: Any) -> int:
+    """Make a map of a data file.
+
+    Reads a table (csv, tsv, parquet, npy, npz, h5ad or zarr), unfolds its numeric columns into two
+    dimensions or more, says how true the map is, and writes the map, a page to look at it, the
+    model, or all of them. Text columns are left out; no file is overwritten without --force.
+    """
+    from isofold.cli.steps.inputs import read_data, tell_unlabeled
+    from isofold.cli.steps.mapping import Outputs, estimator_of, make_map
+
+    console = current_console()
+    outputs = Outputs(options["output"], options["model"], options["report"], options["force"])
+    if outputs.is_empty:
+        msg = "Say what to write: -o OUT, --report PAGE or --model MODEL."
+        raise click.UsageError(msg, click.get_current_context())
+    if METHODS[options["method"]].needs_label and options["label"] is None:
+        msg = f"--method {options['method']} needs --label COLUMN."
+        raise click.UsageError(msg, click.get_current_context())
+    outputs.check(file)
+    # Before the file is read: wrong parameters are told at once.
+    estimator_of(options)
+    prepared = read_data(file, options, console)
+    if METHODS[options["method"]].needs_label:
+        tell_unlabeled(prepared.labels, console)
+    return make_map(file, prepared, options, outputs=outputs, console=console)

@@ -1,0 +1,110 @@
+"""Measure how true a map is: `isofold evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from isofold._format import count
+from isofold.cli.command import command, option
+from isofold.cli.console.console import current_console
+from isofold.cli.console.results import put, put_csv, put_json
+from isofold.cli.options import data_options, file_argument, work_options
+
+if TYPE_CHECKING:
+    from isofold.quality import Scorecard
+
+
+@command(
+    "evaluate",
+    "isofold evaluate data.csv map.csv",
+    "isofold evaluate data.csv umap.npy --label species  # a map that another tool made",
+    "isofold evaluate data.csv map.csv --json > scores.json  # for scripts",
+)
+@file_argument("file")
+@file_argument("embedding")
+@option(
+    "-k", "--n-neighbors", section="Measures", type=click.IntRange(min=1),
+    metavar="K", help="Neighbors of each row that should stay near. Default: 12, or fewer in a "
+    "small file.",
+)  # fmt: skip
+@option("--json", "as_json", section="Measures", is_flag=True, help="Write JSON.")
+@option("--csv", "as_csv", section="Measures", is_flag=True, help="Write comma-separated values.")
+@data_options
+@work_options
+def evaluate_command(file: Path, embedding: Path, **options: Any) -> None:
+    """Measure how true a map is, whoever made it.
+
+    FILE holds the data, EMBEDDING the map: a file of isofold, or any table of coordinates with one
+    row for every row of the data. The measures go to standard output. Use the same --columns,
+    --missing and --scale as for the map.
+    """
+    from isofold.cli.console.watch import watched
+    from isofold.cli.methods import errors_in_options, in_options
+    from isofold.cli.scores import NEIGHBORS
+    from isofold.cli.steps.hints import scale_hint
+    from isofold.cli.steps.inputs import prepare_table, read_file, tell_unlabeled
+    from isofold.cli.steps.maps import read_map
+    from isofold.quality import scorecard
+
+    if options["as_json"] and options["as_csv"]:
+        msg = "Choose one of --json and --csv."
+        raise click.UsageError(msg, click.get_current_context())
+    console = current_console()
+    table = read_file(file, options)
+    prepared = prepare_table(table, options)
+    Y, which = read_map(embedding, prepared, options)
+    X, labels = prepared.X[which], prepared.labels
+    for text in prepared.notes:
+        console.note(text)
+    console.say(
+        f"Compared {count(len(X), 'row')}: {X.shape[1]:,} columns of numbers in {file.name} with "
+        f"{Y.shape[1]:,} in {embedding.name}."
+    )
+    if labels is not None:
+        tell_unlabeled(labels[which], console)
+    k = options["n_neighbors"] or max(1, min(NEIGHBORS, (len(X) - 1) // 2))
+    with watched(console) as seen, errors_in_options():
+        card = scorecard(
+            X, Y,
+            labels=None if labels is None else labels[which],
+            n_neighbors=k,
+            random_state=options["seed"],
+            n_jobs=options["jobs"],
+        )  # fmt: skip
+    for text in seen.messages:
+        console.note(in_options(text))
+    question = scale_hint(table, prepared, options, Y=Y, which=which)
+    if question is not None:
+        console.warn(question)
+    _put(card, options)
+
+
+def _put(card: Scorecard, options: dict[str, Any]) -> None:
+    rows = [
+        {
+            "measure": entry.name,
+            "value": float(entry.score),
+            "low": float(entry.score.interval[0]),
+            "high": float(entry.score.interval[1]),
+            "exact": bool(entry.score.exact),
+            "best": entry.best,
+            "meaning": entry.meaning,
+        }
+        for entry in card.entries
+    ]
+    if options["as_csv"]:
+        put_csv(rows)
+    elif options["as_json"]:
+        put_json(
+            {
+                "n_points": card.n_points,
+                "n_components": card.n_components,
+                "n_neighbors": card.n_neighbors,
+                "measures": {str(row.pop("measure")): row for row in rows},
+            }
+        )
+    else:
+        put(str(card).splitlines())

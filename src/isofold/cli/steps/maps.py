@@ -1,0 +1,104 @@
+"""Map files: coordinates, and which rows of the data they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isofold._format import count
+from isofold._typing import FloatArray, IntArray
+from isofold.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from isofold.tables import Prepared, Table
+
+__all__ = ["read_map"]
+
+ROW = "row"
+
+
+def read_map(
+    path: Path, prepared: Prepared, options: Mapping[str, Any]
+) -> tuple[FloatArray, slice | IntArray]:
+    """Read coordinates and find the rows of the data that they belong to.
+
+    Parameters
+    ----------
+    path : Path
+        A file that isofold or another tool wrote.
+    prepared : Prepared
+        The data; some rows of its file may have been left out.
+    options : mapping
+        Options of the command.
+
+    Returns
+    -------
+    Y : ndarray of shape (n_points, n_components)
+        Coordinates.
+    which : index of `prepared.X`
+        Their rows among those that were prepared.
+    """
+    from isofold.tables import prepare, read_table
+
+    n_rows = prepared.n_rows
+    table = read_table(path, encoding=options.get("encoding") or "utf-8")
+    names = _coordinate_names(table)
+    Y = prepare(table, columns=names, missing="error").X
+    # Of a map that isofold wrote; a table of coordinates may have its own column of that name.
+    is_ours = names is not None or table.block is not None
+    numbers = _row_numbers(table) if is_ours else None
+    if numbers is not None:
+        return _by_number(path, Y, numbers, prepared)
+    if len(Y) == len(prepared.X):
+        return Y, slice(None)
+    if len(Y) == n_rows:
+        return Y[prepared.rows], slice(None)
+    left_out = n_rows - len(prepared.X)
+    but = f", {left_out:,} of them left out" if left_out else ""
+    msg = (
+        f"{path.name} has {count(len(Y), 'row')}, but the data have {n_rows:,}{but}: which "
+        f"belongs to which cannot be told. Pass the file that the map was made from, or a map with "
+        f"a column {ROW!r}, as isofold writes it."
+    )
+    raise InvalidInputError(msg)
+
+
+def _coordinate_names(table: Table) -> tuple[str, ...] | None:
+    """Return x1, x2, ... if the table has them; else None, and all numbers are coordinates."""
+    names, found = set(table.names), list[str]()
+    while f"x{len(found) + 1}" in names:
+        found.append(f"x{len(found) + 1}")
+    return tuple(found) or None
+
+
+def _row_numbers(table: Table) -> FloatArray | None:
+    if ROW not in table.names:
+        return None
+    column = table.column(table.names.index(ROW))
+    return column.values if column.kind == "number" else None
+
+
+def _by_number(
+    path: Path, Y: FloatArray, numbers: FloatArray, prepared: Prepared
+) -> tuple[FloatArray, IntArray]:
+    n_rows = prepared.n_rows
+    place = np.full(n_rows, -1)
+    place[prepared.rows] = np.arange(len(prepared.rows))
+    is_row = np.isfinite(numbers) & (numbers >= 0) & (numbers < n_rows) & (numbers % 1 == 0)
+    if not is_row.all() or len(np.unique(numbers)) < len(numbers):
+        msg = (
+            f"{path.name}: its column {ROW!r} does not number the {count(n_rows, 'row')} of the "
+            f"data, each once at most. Pass the file that the map was made from."
+        )
+        raise InvalidInputError(msg)
+    which = place[numbers.astype(np.intp)]
+    if (which < 0).any():
+        msg = (
+            f"{path.name} has {count(int((which < 0).sum()), 'row')} whose numbers are missing in "
+            f"the data. Pass the same --columns as for the map, or --missing median."
+        )
+        raise InvalidInputError(msg)
+    return Y, which

@@ -1,0 +1,55 @@
+"""Report pages of what commands have measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from isofold.plot import Findings
+    from isofold.tables import Prepared
+
+__all__ = ["write_page"]
+
+
+def write_page(
+    path: Path,
+    findings: Findings,
+    prepared: Prepared,
+    *,
+    shown: Any,
+    title: str,
+    overwrite: bool,
+) -> None:
+    """Write a report page.
+
+    Parameters
+    ----------
+    path : Path
+        Where to.
+    findings : Findings
+        What was measured.
+    prepared : Prepared
+        The rows of the data that the map shows.
+    shown : estimator or ndarray
+        The fitted model, or the map of another tool.
+    title : str
+        Title of the page.
+    overwrite : bool
+        Whether a page that is there may be replaced.
+    """
+    from isofold.reports import make_report
+    from isofold.reports.builder import pieces_of
+
+    page = make_report(
+        findings,
+        labels=prepared.labels,
+        label_name=prepared.recipe.label,
+        fields={**prepared.feature_fields(), **prepared.fields},
+        images=prepared.images,
+        title=title,
+        pieces=pieces_of(shown),
+        n_features=prepared.X.shape[1],
+        row_numbers=prepared.rows if len(prepared.rows) < prepared.n_rows else None,
+    )
+    page.save(path, overwrite=overwrite)

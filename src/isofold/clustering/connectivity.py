@@ -1,0 +1,191 @@
+"""Clusters in one piece: what a clustering puts together, but the graph does not, is taken apart.
+
+A clustering by straight distances may put points of two layers of a roll into one cluster. No
+chart is true to both. Each piece that is connected along the graph becomes a cluster of its own,
+and small fragments go to the cluster with which they have most edges.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold.exceptions import InvalidInputError
+from isofold.neighbors import NeighborGraph
+from isofold.neighbors.spanning import component_labels
+
+__all__ = ["absorb_pieces", "connected_clusters", "count_pieces"]
+
+FRAGMENT = 0.25
+"""Split-off pieces below this share of the median cluster are no clusters of their own."""
+
+
+def connected_clusters(
+    points: FloatArray,
+    labels: IntArray,
+    graph: NeighborGraph,
+    *,
+    n_components: int,
+    centers: FloatArray | None = None,
+) -> tuple[IntArray, FloatArray | None]:
+    """Take apart the clusters that are not connected along the graph.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, d)
+        The points.
+    labels : ndarray of int of shape (n_points,)
+        The cluster of every point; each of 0, …, n_clusters - 1 occurs.
+    graph : NeighborGraph
+        The graph whose nodes are the points.
+    n_components : int
+        Dimension r of the charts: pieces of fewer than r + 1 points are fragments, too.
+    centers : ndarray of shape (n_clusters, d) or None, default=None
+        Centers of the clusters.
+
+    Returns
+    -------
+    labels : ndarray of int of shape (n_points,)
+        The same clusters if all are connected. Otherwise the largest piece of a cluster keeps its
+        number, and further pieces have new ones. A fragment without an edge to another cluster
+        stays a cluster.
+    centers : ndarray of shape (n_new_clusters, d) or None
+        The centers; means of the points where a cluster has changed.
+
+    Raises
+    ------
+    InvalidInputError
+        If the graph has other points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.neighbors import build_graph
+    >>> line = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
+    >>> graph = build_graph(line, n_neighbors=1)
+    >>> connected_clusters(line, np.array([0, 0, 1, 1, 0, 0]), graph, n_components=1)
+    (array([0, 0, 1, 1, 2, 2]), None)
+    """
+    if graph.n_nodes != len(points):
+        msg = (
+            f"The graph has {graph.n_nodes} nodes, but there are {len(points)} points. Pass the "
+            f"points at its nodes, points[graph.sample_of_node], and their labels."
+        )
+        raise InvalidInputError(msg)
+    pieces = _pieces_of(graph, labels)
+    sizes = np.bincount(labels)
+    if pieces.max() + 1 == len(sizes):
+        return labels, centers
+    least = max(n_components + 1, FRAGMENT * float(np.median(sizes)))
+    absorbed = _absorb_fragments(labels, pieces, graph.edges, least=least)
+    pieces = _pieces_of(graph, absorbed)
+    label_of, _, is_largest = _describe(pieces, absorbed)
+    new_labels = np.where(is_largest, label_of, len(sizes) + np.cumsum(~is_largest) - 1)[pieces]
+    if centers is None:
+        return new_labels, None
+    counts, changed = np.bincount(new_labels), new_labels != labels
+    means = [np.bincount(new_labels, column) / counts for column in points.T]
+    new_centers = np.column_stack(means).astype(centers.dtype)
+    is_same = np.arange(len(counts)) < len(centers)
+    is_same[labels[changed]] = is_same[new_labels[changed]] = False
+    new_centers[is_same] = centers[is_same[: len(centers)]]
+    return new_labels, new_centers
+
+
+def count_pieces(labels: IntArray, graph: NeighborGraph) -> IntArray:
+    """Return into how many pieces every cluster falls along the graph.
+
+    Parameters
+    ----------
+    labels : ndarray of int of shape (n_samples,)
+        The cluster of every sample, from 0 on. Samples at the same place are neighbors.
+    graph : NeighborGraph
+        The graph of the samples.
+
+    Returns
+    -------
+    ndarray of int of shape (n_clusters,)
+        Number of pieces; 0 for a number that does not occur.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.neighbors import build_graph
+    >>> graph = build_graph(np.arange(6.0)[:, None], n_neighbors=2)
+    >>> count_pieces(np.array([0, 0, 1, 1, 1, 0]), graph)
+    array([2, 1])
+    """
+    # Vertices are the different pairs of cluster and node, for copies may be in several clusters.
+    pairs = np.unique(labels.astype(np.int64) * graph.n_nodes + graph.node_of_sample)
+    clusters, nodes = np.divmod(pairs, graph.n_nodes)
+    adjacency = graph.adjacency
+    degrees = np.diff(adjacency.indptr)[nodes]
+    begins = np.repeat(adjacency.indptr[nodes] - np.cumsum(degrees) + degrees, degrees)
+    neighbors = adjacency.indices[begins + np.arange(degrees.sum())]
+    wanted = np.repeat(clusters, degrees) * graph.n_nodes + neighbors
+    found = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
+    is_inside = pairs[found] == wanted
+    ends = np.column_stack([np.repeat(np.arange(len(pairs)), degrees), found])[is_inside]
+    pieces = component_labels(len(pairs), ends)
+    _, first = np.unique(pieces, return_index=True)
+    return np.bincount(clusters[first], minlength=int(labels.max()) + 1)
+
+
+def absorb_pieces(labels: IntArray, graph: NeighborGraph) -> IntArray:
+    """Give all but the largest piece of every cluster to the clusters that they have edges with.
+
+    Parameters
+    ----------
+    labels : ndarray of int of shape (n_nodes,)
+        The cluster of every node; each of 0, …, n_clusters - 1 occurs.
+    graph : NeighborGraph
+        The graph. No cluster has nodes of several components.
+
+    Returns
+    -------
+    ndarray of int of shape (n_nodes,)
+        Clusters that are connected, with the same numbers.
+    """
+    pieces = _pieces_of(graph, labels)
+    if pieces.max() + 1 == labels.max() + 1:
+        return labels
+    return _absorb_fragments(labels, pieces, graph.edges, least=np.inf)
+
+
+def _pieces_of(graph: NeighborGraph, labels: IntArray) -> IntArray:
+    """Return the piece of every point: what edges inside of clusters connect."""
+    ends = labels[graph.edges]
+    return component_labels(graph.n_nodes, graph.edges[ends[:, 0] == ends[:, 1]])
+
+
+def _describe(pieces: IntArray, labels: IntArray) -> tuple[IntArray, IntArray, BoolArray]:
+    """Return the label of every piece, its size, and whether it is the largest of its cluster."""
+    sizes = np.bincount(pieces)
+    label_of = np.empty(len(sizes), dtype=np.int64)
+    label_of[pieces] = labels
+    order = np.lexsort((-sizes, label_of))
+    is_largest = np.zeros(len(sizes), dtype=bool)
+    is_largest[order[np.append(True, np.diff(label_of[order]) > 0)]] = True
+    return label_of, sizes, is_largest
+
+
+def _absorb_fragments(
+    labels: IntArray, pieces: IntArray, edges: IntArray, *, least: float
+) -> IntArray:
+    """Return labels with which small pieces belong to the clusters they have most edges with."""
+    label_of, sizes, is_largest = _describe(pieces, labels)
+    is_fragment = ~is_largest & (sizes < least)
+    n_labels = int(labels.max()) + 1
+    ends = pieces[edges]
+    ends = np.concatenate([ends, ends[:, ::-1]])
+    while True:
+        links = ends[is_fragment[ends[:, 0]] & ~is_fragment[ends[:, 1]]]
+        if not len(links):
+            return label_of[pieces]
+        keys = links[:, 0] * n_labels + label_of[links[:, 1]]
+        pairs, counts = np.unique(keys, return_counts=True)
+        fragments, clusters = np.divmod(pairs, n_labels)
+        # What is written last stays: the cluster with most edges, of equals the first.
+        order = np.lexsort((-clusters, counts))
+        label_of[fragments[order]] = clusters[order]
+        is_fragment[fragments] = False

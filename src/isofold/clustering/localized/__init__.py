@@ -1,0 +1,1 @@
+"""What LDLC, VQPCA and GeodesicKMedoids share."""

@@ -1,0 +1,78 @@
+"""Stray points brought home: the last pieces that keep clusters from being connected.
+
+On real data it is nearly always a handful of single points that a flat picks up from elsewhere. To
+raise ρ for their sake bends all clusters; to split them off (thesis, section 4.4) makes clusters of
+one point. So they go to the cluster with which they have most edges, and flats and medoids follow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from isofold.clustering.connectivity import absorb_pieces
+from isofold.clustering.localized.medoids import Division, Medoids, MedoidSearch
+from isofold.clustering.localized.partition import LocalizedProblem, Partition
+from isofold.neighbors import NeighborGraph
+
+__all__ = ["connected_partition"]
+
+MOST_STRAYS = 0.05
+"""Share of the points that may be strays; with more, clusters are not nearly connected."""
+
+
+def connected_partition(
+    problem: LocalizedProblem,
+    graph: NeighborGraph,
+    partition: Partition,
+    rng: np.random.RandomState,
+) -> Partition | None:
+    """Return a partition with its strays absorbed, unless there are too many.
+
+    Parameters
+    ----------
+    problem : LocalizedProblem
+        What was divided, with the ρ of the descent.
+    graph : NeighborGraph
+        Its graph.
+    partition : Partition
+        Clusters that may be in several pieces.
+    rng : RandomState
+        Draws samples of large clusters in the search for medoids.
+
+    Returns
+    -------
+    Partition or None
+        Connected clusters: the largest pieces, and what they have absorbed. The same partition if
+        there are no strays.
+    """
+    labels = absorb_pieces(partition.labels, graph)
+    moved = labels != partition.labels
+    if not moved.any():
+        return partition
+    if problem.weights[moved].sum() > MOST_STRAYS * problem.weights.sum():
+        return None
+    division = Division(labels, problem.n_clusters)
+    subspaces = problem.flats(labels)
+    paths = problem.paths()
+    search = MedoidSearch(graph, paths, problem.points, problem.weights)
+    changed = np.union1d(labels[moved], partition.labels[moved])
+    distances = partition.distances.copy()
+    for cluster in changed:
+        medoid = int(partition.medoids[cluster])
+        distances[division.members(cluster)] = division.row(paths, medoid, int(cluster))
+    medoids = Medoids(nodes=partition.medoids, distances=distances)
+    medoids = search.thorough(division, medoids, changed, rng)
+    squares = subspaces.own_squared_distances(problem.points, labels)
+    objective = problem.weights @ problem.costs(squares, medoids.distances)
+    return replace(
+        partition,
+        labels=labels,
+        medoids=medoids.nodes,
+        subspaces=subspaces,
+        squares=squares,
+        distances=medoids.distances,
+        path=np.append(partition.path, objective),
+        strays=np.flatnonzero(moved),
+    )

@@ -1,0 +1,282 @@
+"""Several descents from different seeds, and the smallest ρ with clusters in one piece.
+
+ρ near 0 fits flats best but scatters clusters over the manifold; ρ = 1 keeps each in one piece,
+since it is then the set of nodes nearest to a medoid along the graph. Between the two lies a ρ from
+which on clusters are connected, but for a few stray points. A half-interval search finds it
+(thesis, section 4.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+
+from isofold._parallel import n_workers, ordered_map
+from isofold._progress.stages import Stage, interrupted, interruptible, stage, until_interrupted
+from isofold._typing import FloatArray, IntArray
+from isofold.clustering.localized.descent import descend
+from isofold.clustering.localized.partition import LocalizedProblem, Partition
+from isofold.clustering.localized.repair import connected_partition
+from isofold.clustering.localized.seeding import Seeding, geodesic_seeding, straight_seeding
+from isofold.neighbors import NeighborGraph, connected_components
+
+__all__ = ["Restart", "best_partition", "draw_restarts", "remembering", "smallest_connected"]
+
+RHOS: FloatArray = 10.0 ** np.arange(-4.0, 0.25, 0.5)
+"""Where the search for it looks: the thesis finds 0.01 best most often, which is in the middle."""
+
+MOST_REMEMBERED = 4096
+"""Points up to which rows of geodesic distances are remembered."""
+
+FEW_CLUSTERS = 16
+"""Clusters up to which one descent is enough for that to pay."""
+
+MOST_WITH_FEW = 40_000
+"""Points up to which rows are remembered while the share is searched, if clusters are few."""
+
+LEAST_DESCENTS = 4
+"""Descents from which on it pays with more clusters: a whole row takes several times as long as
+what one of them needs of it."""
+
+LEAST_FOR_THREADS = 10_000
+"""Points from which on threads help: with fewer, most of the time is spent under Python's lock."""
+
+LEAST_FOR_PROCESSES = 16
+"""Restarts for every further process, with fewer points: to start one takes seconds."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class Restart:
+    """Where one descent begins.
+
+    Attributes
+    ----------
+    seeding : Seeding
+        Its seeds.
+    seed : int
+        Seed of its source of chance.
+    """
+
+    seeding: Seeding
+    seed: int
+
+
+@stage("seeds")
+def draw_restarts(
+    problem: LocalizedProblem,
+    given: IntArray | None = None,
+    *,
+    init: Any = "k-means++",
+    n_init: int,
+    rng: np.random.RandomState,
+) -> list[Restart]:
+    """Return where descents begin.
+
+    Parameters
+    ----------
+    problem : LocalizedProblem
+        What is to be divided. If it has a graph, there are at least as many clusters as components.
+    given : ndarray of int of shape (n_clusters,) or None, default=None
+        Seeds, if the user gave them; then there is one start.
+    init : {"k-means++", "random"}, default="k-means++"
+        How seeds are drawn if not.
+    n_init : int
+        Number of starts.
+    rng : RandomState
+        Source of chance.
+
+    Returns
+    -------
+    list of Restart
+        The starts.
+    """
+    if problem.graph is None:
+        seed_by = partial(straight_seeding, problem.points, problem.weights, given)
+    else:
+        components = connected_components(problem.graph)
+        paths = problem.paths()
+        seed_by = partial(geodesic_seeding, paths, components, problem.weights, given)
+    restarts = []
+    for seed in rng.randint(2**31 - 1, size=n_init if given is None else 1):
+        drawn = np.random.RandomState(seed)
+        seeding = seed_by(init=init, n_clusters=problem.n_clusters, rng=drawn)
+        restarts.append(Restart(seeding, int(seed)))
+    return restarts
+
+
+def remembering(
+    problem: LocalizedProblem, n_descents: int, *, is_search: bool = False
+) -> LocalizedProblem:
+    """Return the problem with a memory for geodesic distances, if that pays.
+
+    Parameters
+    ----------
+    problem : LocalizedProblem
+        What is to be divided.
+    n_descents : int
+        How many descents will share the memory, about.
+    is_search : bool, default=False
+        Whether ρ is searched, so that some of them have a small one.
+
+    Returns
+    -------
+    LocalizedProblem
+        The same problem.
+    """
+    n = len(problem.points)
+    # The paths of few clusters hardly end, least of all with a small ρ.
+    is_few = problem.n_clusters <= FEW_CLUSTERS
+    pays = n_descents >= LEAST_DESCENTS or is_few
+    most = MOST_WITH_FEW if is_few and is_search else MOST_REMEMBERED
+    if problem.graph is None or n > most or not pays:
+        return problem
+    return replace(problem, rows={})
+
+
+def best_partition(
+    problem: LocalizedProblem, restarts: Sequence[Restart], *, n_jobs: int | None
+) -> Partition:
+    """Return the partition with the lowest objective over all restarts.
+
+    Parameters
+    ----------
+    problem : LocalizedProblem
+        What is to be divided.
+    restarts : sequence of Restart
+        Where to begin.
+    n_jobs : int or None
+        Threads or processes, where they help.
+
+    Returns
+    -------
+    Partition
+        The best, of equals the first.
+    """
+    descend_from = partial(_descend_from, problem)
+    with _clustering(problem, restarts, n_jobs) as steps:
+        found = _side_by_side(descend_from, problem, restarts, n_jobs=n_jobs, steps=steps)
+        return min(until_interrupted(found), key=lambda partition: partition.objective)
+
+
+def smallest_connected(
+    problem: LocalizedProblem,
+    graph: NeighborGraph,
+    restarts: Sequence[Restart],
+    *,
+    n_jobs: int | None,
+) -> tuple[float, Partition]:
+    """Return the flattest partition whose clusters are connected, and its ρ.
+
+    Every restart searches the smallest ρ for itself.
+
+    Parameters
+    ----------
+    problem : LocalizedProblem
+        What is to be divided; its own ρ is not used.
+    graph : NeighborGraph
+        Its graph, along which clusters are to be connected.
+    restarts : sequence of Restart
+        Where to begin.
+    n_jobs : int or None
+        Threads or processes, where they help.
+
+    Returns
+    -------
+    rho : float
+        One of `RHOS`.
+    partition : Partition
+        The one with the lowest reconstruction error, of equals the first.
+    """
+    search = partial(_half_intervals, problem, graph)
+    with _clustering(problem, restarts, n_jobs) as steps:
+        found = _side_by_side(search, problem, restarts, n_jobs=n_jobs, steps=steps)
+        return min(
+            until_interrupted(found),
+            key=lambda each: each[1].reconstruction_error(problem.weights),
+        )
+
+
+def _side_by_side(
+    run: Callable[[Restart], Result],
+    problem: LocalizedProblem,
+    restarts: Sequence[Restart],
+    *,
+    n_jobs: int | None,
+    steps: Stage,
+) -> Iterator[Result]:
+    """Yield what restarts come to, in their order, from threads or processes where these help."""
+    if len(problem.points) >= LEAST_FOR_THREADS:
+        return ordered_map(run, restarts, n_jobs=n_jobs, steps=steps)
+    workers = _n_processes(problem, restarts, n_jobs)
+    if workers == 1:
+        return ordered_map(run, restarts, n_jobs=1, steps=steps)
+    # Each process has a part of the restarts, which share what they remember.
+    ends = [len(restarts) * part // workers for part in range(workers + 1)]
+    parts = [restarts[begin:end] for begin, end in pairwise(ends)]
+    found = ordered_map(partial(_run_all, run), parts, n_jobs=workers, processes=True)
+    return chain.from_iterable(found)
+
+
+@contextmanager
+def _clustering(
+    problem: LocalizedProblem, restarts: Sequence[Restart], n_jobs: int | None
+) -> Iterator[Stage]:
+    """Surround the restarts; the user may end them early unless they run in processes."""
+    # What other processes have found so far cannot be had.
+    is_here = _n_processes(problem, restarts, n_jobs) == 1
+    ending = interruptible() if is_here else nullcontext()
+    with ending, stage("clusters", total=len(restarts)) as steps:
+        yield steps
+
+
+def _n_processes(problem: LocalizedProblem, restarts: Sequence[Restart], n_jobs: int | None) -> int:
+    """Return in how many processes restarts run; in this one alone where threads are better."""
+    most = 1 if len(problem.points) >= LEAST_FOR_THREADS else n_workers(n_jobs)
+    return min(most, len(restarts) // LEAST_FOR_PROCESSES + 1)
+
+
+def _run_all(run: Callable[[Restart], Result], restarts: Sequence[Restart]) -> list[Result]:
+    return [run(restart) for restart in restarts]
+
+
+def _descend_from(problem: LocalizedProblem, restart: Restart) -> Partition:
+    """Return where the descent of one restart ends."""
+    return descend(problem, restart.seeding, np.random.RandomState(restart.seed))
+
+
+def _half_intervals(
+    problem: LocalizedProblem, graph: NeighborGraph, restart: Restart
+) -> tuple[float, Partition]:
+    """Return the flattest connected clusters that a restart meets on its way to a small ρ.
+
+    Connected clusters with one ρ are where the descent with the next begins. The smallest ρ has
+    nearly always the lowest error, but descents may be caught, so that all are compared.
+    """
+    rng, seeding = np.random.RandomState(restart.seed), restart.seeding
+    low, high = -1, len(RHOS) - 1
+    found: list[tuple[float, Partition]] = []
+    while not found or high - low > 1:
+        # The last resort is ρ = 1, with which clusters are connected for certain.
+        middle = (low + high) // 2 if high - low > 1 else high
+        rho = float(RHOS[middle])
+        posed = problem.with_rho(rho)
+        partition = descend(posed, seeding, rng)
+        connected = connected_partition(posed, graph, partition, rng)
+        if connected is None and middle < high and not interrupted():
+            low = middle
+            continue
+        high = middle
+        partition = partition if connected is None else connected
+        found.append((rho, partition))
+        if interrupted():
+            break
+        seeding = Seeding(partition.medoids, partition.labels, partition.distances)
+    return min(found, key=lambda each: each[1].reconstruction_error(problem.weights))

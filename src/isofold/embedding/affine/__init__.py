@@ -1,0 +1,1 @@
+"""EAT and TesseraMap: maps that are affine in features of the data."""

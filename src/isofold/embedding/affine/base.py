@@ -1,0 +1,327 @@
+"""What the embedders share whose map is linear in the feature space of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import pdist, squareform
+from sklearn.utils import Tags
+from sklearn.utils.validation import validate_data
+
+from isofold._base import BaseEmbedder, refuse_few
+from isofold._memory import require_memory
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import (
+    check_count,
+    check_finite,
+    check_positive,
+    check_square,
+    check_symmetric,
+    check_units,
+    read_points,
+    refuse_no_features,
+)
+from isofold.embedding.affine.pairs import Places
+from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, warn_user
+from isofold.extension import KernelMap
+from isofold.linalg import KernelCentering, center
+from isofold.linalg.kernels import KERNELS, KernelFunction, KernelSpan, span_of_kernel
+from isofold.neighbors.duplicates import find_distinct, from_labels
+from isofold.neighbors.spanning import component_labels
+
+__all__ = ["KernelEmbedder", "fitted_map", "preservation", "warn_of_kernel"]
+
+NO_DISTANCE = 8.0
+"""Squared distances up to so many roundings of the largest value of a kernel, in its dtype, are
+zero."""
+
+AUTO_WIDTHS = (4.0, 3.0, 2.0, 1.5)
+"""Widths of an automatic kernel in units of the mean kept distance: the first with which kept
+distances can be kept. On rolls of fifty samples four times the mean places new samples better than
+barycentric weights do, at the border as well, three times only inside, and once the mean is ten
+times worse; digits, wines, faces and oils like two to three times, with little difference."""
+
+FAR = 3.0
+"""Lengths above so many times the median are links to outliers or across gaps."""
+
+STRANGERS = 0.25
+"""Similarity to the most similar other sample, on the median, below which a kernel is next to the
+identity: samples have nothing in common, and a new one between them has little in common with any.
+On rolls half of the mean kept distance as width gives 0.3 to 0.5, a third of it 0.1."""
+
+REPRODUCED, N_REPRODUCED = 1e-6, 100
+"""How far the map may take training samples from their places, in units of its size (a few times
+the rounding of numbers over the least eigenvalue that counts, 2e-7), and samples looked at."""
+
+
+class KernelEmbedder(BaseEmbedder):
+    """Base of embedders with parameters `kernel` and `gamma`, perhaps `kernel_params`."""
+
+    kernel: Any
+    gamma: Any
+    kernel_params: dict[str, Any] | None = None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_given
+        return tags
+
+    @property
+    def _is_given(self) -> bool:
+        """Whether X holds kernel values instead of points."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        if not self._is_given:
+            return super()._validate(X, reset=reset)
+        try:
+            values = read_points(X, name="X")
+            refuse_no_features(values, name="X")
+            check_finite(values, name="X", advice="Pass finite kernel values.")
+            if reset:
+                check_square(values.shape, name="X")
+                check_symmetric(values, name="X")
+                refuse_few(self, len(values), self._min_samples)
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except InvalidInputError:
+            raise
+        except ValueError as error:
+            raise InvalidInputError(str(error)) from error
+        return values
+
+    def _places(self, X: FloatArray) -> Places:
+        """Return where samples are, with their squared distances."""
+        n = len(X)
+        require_memory(
+            6 * 8 * n**2,
+            what=f"The kernel of {n} samples, their distances and the program",
+            instead="Fit a sample of the data, and transform the rest.",
+        )
+        if self._is_given:
+            raw = X.astype(np.float64)
+            own = raw.diagonal()
+            squared = own[:, None] + own - (raw + raw.T)
+            rounding = (
+                NO_DISTANCE * float(np.finfo(X.dtype).eps) * float(np.abs(raw).max(initial=0))
+            )
+            _refuse_negative(squared, rounding)
+            distinct = from_labels(component_labels(n, np.argwhere(squared <= rounding)))
+            squared = squared[np.ix_(distinct.sample_of_node, distinct.sample_of_node)]
+        else:
+            check_units(X, name="X")
+            distinct = find_distinct(X)
+            squared = squareform(pdist(X[distinct.sample_of_node].astype(np.float64))) ** 2
+        if distinct.n_nodes < 2:
+            msg = (
+                f"All {n} samples are the same, so that there are no distances. Pass at least two "
+                f"different samples."
+            )
+            raise InvalidInputError(msg)
+        np.fill_diagonal(squared, 0.0)
+        return Places(distinct.node_of_sample, distinct.sample_of_node, squared)
+
+    def _kernel_function(
+        self, centered: FloatArray, kept: FloatArray, width: float
+    ) -> KernelFunction:
+        """Return the kernel, with γ from the kept distances or the size of the data if automatic.
+
+        Parameters
+        ----------
+        centered : ndarray of shape (n, n_features)
+            The points, of mean zero.
+        kept : ndarray of shape (n_kept,)
+            Distances of kept pairs in the input.
+        width : float
+            σ in units of their mean, if automatic.
+        """
+        kind = self.kernel
+        if not callable(kind) and not (isinstance(kind, str) and kind in KERNELS):
+            msg = (
+                f"kernel={kind!r} must be a function of two tables or one of {', '.join(KERNELS)}."
+            )
+            raise InvalidInputError(msg)
+        gamma = self.gamma
+        if isinstance(gamma, str) and gamma == "auto":
+            if isinstance(kind, str) and kind == "poly":
+                gamma = 1.0 / float(np.mean(np.sum(centered.astype(np.float64) ** 2, axis=1)))
+            else:
+                gamma = 1.0 / (width * usual_length(kept)) ** 2
+        elif isinstance(gamma, str) or gamma is None:
+            msg = f"gamma={gamma!r} must be 'auto' or a positive number."
+            raise InvalidInputError(msg)
+        else:
+            gamma = check_positive(gamma, name="gamma")
+        degree, coef0 = self._polynomial()
+        is_number = isinstance(coef0, int | float | np.integer | np.floating)
+        if isinstance(coef0, bool) or not is_number or not 0.0 <= coef0 < np.inf:
+            msg = f"coef0={coef0!r} must be a number of at least 0, or the kernel is none."
+            raise InvalidInputError(msg)
+        return KernelFunction(kind, gamma, check_count(degree, name="degree"), float(coef0))
+
+    def _polynomial(self) -> tuple[Any, Any]:
+        """Return degree and constant of the polynomial kernel, as they are given or by default."""
+        given = {} if self.kernel_params is None else self.kernel_params
+        if not isinstance(given, Mapping) or not set(given) <= {"degree", "coef0"}:
+            msg = f"kernel_params={given!r} must be a dict with 'degree', 'coef0' or both, or None."
+            raise InvalidInputError(msg)
+        return given.get("degree", 3), given.get("coef0", 1.0)
+
+    def _at_origin(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return centered points and their mean; a user's function gets points as they are."""
+        if callable(self.kernel):
+            return points, np.zeros(points.shape[1])
+        return center(points)
+
+    def _spans(
+        self, places: FloatArray, kept: FloatArray, columns: IntArray | None = None
+    ) -> Iterator[tuple[KernelSpan, KernelMap]]:
+        """Yield the span of the training kernel, and a map that has yet to get coefficients.
+
+        An automatic kernel comes in several widths, the widest first. Those whose map has no more
+        degrees of freedom than there are kept distances are left out (the rank condition).
+
+        Parameters
+        ----------
+        places : ndarray of shape (n, n_features) or (n, n)
+            The distinct training points, or their kernel if `columns` are given.
+        kept : ndarray of shape (n_kept,)
+            Distances of kept pairs in the input.
+        columns : ndarray of shape (n,) or None
+            The columns of precomputed kernel rows that belong to these points.
+        """
+        points: FloatArray = np.empty((0, 0))
+        origin: FloatArray = np.empty(0)
+        if columns is None:
+            points, origin = self._at_origin(places.astype(np.float64))
+        is_automatic = isinstance(self.gamma, str) and isinstance(self.kernel, str)
+        is_automatic = is_automatic and self.kernel == "rbf"
+        for width in AUTO_WIDTHS if is_automatic else AUTO_WIDTHS[:1]:
+            function = self._kernel_function(points, kept, width)
+            raw = places if columns is not None else function.matrix(points, points)
+            raw = raw.astype(np.float64)
+            if columns is None:
+                function = function.reduced_if_constant(raw)
+                raw = function.matrix(points, points) if function.is_reduced else raw
+            check_symmetric(raw, name="The kernel of X")
+            raw = (raw + raw.T) / 2.0
+            given = np.float64 if columns is None else places.dtype
+            span = span_of_kernel(raw, eps=float(np.finfo(given).eps))
+            _refuse_indefinite(span)
+            is_narrowest = not is_automatic or span.is_full or width == AUTO_WIDTHS[-1]
+            if is_narrowest or span.freedom > len(kept):
+                yield (
+                    span,
+                    KernelMap(
+                        kernel=function,
+                        points=points,
+                        origin=origin,
+                        centering=KernelCentering.from_kernel(raw),
+                        coefficients=np.empty((len(places), 0)),
+                        columns=columns,
+                    ),
+                )
+            if is_narrowest:
+                return
+
+
+def fitted_map(
+    kernel_map: KernelMap, span: KernelSpan, values: FloatArray, rows: FloatArray
+) -> KernelMap:
+    """Return the map that takes training samples to their places; warn if it does not.
+
+    Parameters
+    ----------
+    kernel_map : KernelMap
+        The map, without coefficients.
+    span : KernelSpan
+        The span of its kernel.
+    values : ndarray of shape (n, n_components)
+        The places.
+    rows : ndarray of shape (n, n_features)
+        The samples, as `transform` is given them.
+    """
+    fitted = kernel_map.with_coefficients(span.coefficients(values))
+    some = np.linspace(0, len(rows) - 1, min(len(rows), N_REPRODUCED)).astype(np.intp)
+    size = float(np.abs(values).max(initial=0.0))
+    missed = float(np.abs(fitted.transform(rows[some]) - values[some]).max(initial=0.0))
+    if missed > REPRODUCED * size:
+        msg = (
+            f"transform takes training samples up to {missed / size:.1g} of the map's size away "
+            f"from embedding_: the values of the kernel are nearly all the same, and rounding "
+            f"hides how they differ. Use a narrower kernel (a larger gamma), or subtract the "
+            f"constant from a kernel of your own."
+        )
+        warn_user(msg, DoubtfulMapWarning)
+    return fitted
+
+
+def usual_length(lengths: FloatArray) -> float:
+    """Return the mean of lengths, those left out that are far longer than most."""
+    return float(np.mean(lengths[lengths <= FAR * np.median(lengths)], dtype=np.float64))
+
+
+def preservation(
+    Y: FloatArray, pairs: IntArray, targets: FloatArray, units: FloatArray | None = None
+) -> float:
+    """Return Err, the mean of (‖y_i − y_j‖² − τ²)²/u² over pairs; the units u are τ² if None."""
+    if len(pairs) == 0:
+        return 0.0
+    squared = np.sum((Y[pairs[:, 0]] - Y[pairs[:, 1]]) ** 2, axis=1)
+    wanted = targets.astype(np.float64) ** 2
+    return float(np.mean(((squared - wanted) / (wanted if units is None else units)) ** 2))
+
+
+def _refuse_negative(squared: FloatArray, rounding: float) -> None:
+    """Refuse a kernel in which k_ii + k_jj - 2 k_ij, a squared distance, is negative."""
+    if squared.min() < -rounding:
+        i, j = np.unravel_index(int(np.argmin(squared)), squared.shape)
+        msg = (
+            f"The kernel gives the samples {i} and {j} the squared distance {squared[i, j]:.3g}: "
+            f"it is not positive semidefinite, so that there is no feature space. Use another "
+            f"kernel; or add a multiple of the identity."
+        )
+        raise InvalidInputError(msg)
+
+
+def _refuse_indefinite(span: KernelSpan) -> None:
+    if span.is_indefinite:
+        msg = (
+            f"The kernel has negative eigenvalues, down to {span.most_negative:.2g} of the "
+            f"largest: it is not positive semidefinite, so that there is no feature space in "
+            f"which a map could be linear. Use another kernel; or add a multiple of the identity "
+            f"to a precomputed one."
+        )
+        raise InvalidInputError(msg)
+
+
+def warn_of_kernel(span: KernelSpan, *, n_kept: int, faithful: bool) -> None:
+    """Warn if a kernel is next to the identity, or too poor to unfold with.
+
+    Parameters
+    ----------
+    span : KernelSpan
+        Its span.
+    n_kept : int
+        The number of kept distances.
+    faithful : bool
+        Whether they are true on the map.
+    """
+    n, m = len(span.kernel), span.rank
+    if span.similarity < STRANGERS and n > 2:
+        msg = (
+            f"The kernel is next to the identity: the most similar other sample has a similarity "
+            f"of {span.similarity:.2g} only (median). The training map is free to be anything, and "
+            f"new samples, similar to none, fall towards its center. Use a smaller gamma (a wider "
+            f"kernel)."
+        )
+        warn_user(msg, DoubtfulMapWarning)
+    if not faithful and span.freedom <= n_kept:
+        msg = (
+            f"The kernel cannot unfold these data: its rank is {m} for {n} samples, so that the "
+            f"map has {span.freedom} degrees of freedom for {n_kept} kept distances. Use another "
+            f"kernel (kernel='rbf', a larger gamma, a higher degree); or keep fewer pairs, or "
+            f"allow more slack."
+        )
+        warn_user(msg, DoubtfulMapWarning)

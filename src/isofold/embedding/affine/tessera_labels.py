@@ -1,0 +1,93 @@
+"""Labels of tesserae: how data are cut into pieces that lie beside each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isofold._progress.stages import stage
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_count
+from isofold.clustering.affinity import affinity_labels
+from isofold.clustering.connectivity import connected_clusters
+from isofold.exceptions import InvalidInputError
+from isofold.neighbors import NeighborGraph
+from isofold.patches.labels import labels_of
+
+__all__ = ["tessera_labels"]
+
+COVERS = ("affinity", "kmeans", "ldlc")
+
+MOST_TESSERAE, POINTS_A_TESSERA = 100, 12
+"""Tesserae by default, at most, and the fewest points that they have on average. The program that
+places them takes time of the cube of their number: a hundred take seconds."""
+
+
+@stage("tesserae")
+def tessera_labels(
+    cover: Any,
+    points: FloatArray,
+    graph: NeighborGraph,
+    *,
+    n_components: int,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> IntArray:
+    """Return the tessera of every distinct place.
+
+    Parameters
+    ----------
+    cover : {"affinity", "kmeans", "ldlc"}, pair, clusterer, array-like of (n_samples,) or None
+        How the data are cut; a pair is a word and how many pieces there are, by default what
+        affinity propagation finds, or the root of the places. None: every place is a piece of its
+        own.
+    points : ndarray of shape (n_nodes, d)
+        The distinct places.
+    graph : NeighborGraph
+        Their graph. Clusters that are not in one piece along it are taken apart, except those of
+        an array.
+    n_components : int
+        Dimension of the pieces.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Returns
+    -------
+    ndarray of int of shape (n_nodes,)
+        Numbers of pieces; each of 0, …, n_pieces - 1 occurs.
+
+    Raises
+    ------
+    InvalidInputError
+        If the cover names no clustering or has the wrong length.
+    """
+    n = len(points)
+    asked = None
+    if isinstance(cover, tuple) and len(cover) == 2 and isinstance(cover[0], str):
+        asked = min(n, check_count(cover[1], name="cover[1]"))
+        cover = cover[0]
+    if cover is None:
+        return np.arange(n)
+    if isinstance(cover, str) and cover not in COVERS:
+        msg = f"cover={cover!r} names no clustering. Pass one of {', '.join(COVERS)}."
+        raise InvalidInputError(msg)
+    if isinstance(cover, str) and cover == "affinity":
+        labels = affinity_labels(points, n_clusters=asked, random_state=random_state, n_jobs=n_jobs)
+    elif isinstance(cover, str) or hasattr(cover, "fit_predict"):
+        default = max(1, min(MOST_TESSERAE, round(np.sqrt(n)), n // POINTS_A_TESSERA))
+        labels, _ = labels_of(
+            cover,
+            points,
+            n_patches=default if asked is None else asked,
+            random_state=random_state,
+            n_components=min(n_components, points.shape[1]),
+            n_jobs=n_jobs,
+        )
+    else:
+        samples = np.empty((graph.n_samples, 0))
+        given, _ = labels_of(cover, samples, n_patches=None, random_state=None)
+        return np.unique(given[graph.sample_of_node], return_inverse=True)[1]
+    return connected_clusters(points, labels, graph, n_components=n_components)[0]

@@ -1,0 +1,399 @@
+"""TesseraMap: embedding by affine transformations of rigid pieces, for tens of thousands of points.
+
+Data are cut into tesserae, disjoint near-flat pieces C_ℓ with local coordinates P_ℓ. Kept rigid,
+they are placed by rotations R_ℓ and translations t_ℓ, Y = US (U of blocks [P_ℓ 1], S stacking
+(R_ℓ; t_ℓ)), so that the Gram matrix lies on a small face, G = UBUᵀ with B = SSᵀ:
+
+    max ⟨M, B⟩     B ⪰ 0, R_ℓR_ℓᵀ = I, distances of links between neighboring tesserae kept
+
+A kernel of full rank does not change these training points; Ω = K⁺Y then maps new ones. One of
+low rank confines them to its span: U becomes KK⁺U. Links that rigid pieces cannot all keep are
+kept in the least-squares sense.
+
+References
+----------
+Khajehpour Tadavani, P. (2013). Nonlinear dimensionality reduction by manifold unfolding. PhD
+thesis, University of Waterloo, chapter 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_count, check_units
+from isofold.embedding.affine.base import (
+    KernelEmbedder,
+    fitted_map,
+    preservation,
+    usual_length,
+    warn_of_kernel,
+)
+from isofold.embedding.affine.pairs import short
+from isofold.embedding.affine.seams import Links, choose_links
+from isofold.embedding.affine.tessera_labels import tessera_labels
+from isofold.embedding.affine.tessera_program import (
+    NOTHING,
+    pose_tesserae,
+    principal_poses,
+    refuse_many,
+    stretch_on_map,
+)
+from isofold.embedding.mvu.base import (
+    Unfolded,
+    describe,
+    make_solver,
+    read_seed,
+    warn_of_bridges,
+    warn_of_solution,
+)
+from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, warn_user
+from isofold.extension import (
+    CorrectedMap,
+    KernelMap,
+    fit_barycentric,
+    fit_kernel_regression,
+    spread_landmarks,
+)
+from isofold.linalg import deterministic_signs, principal_coordinates
+from isofold.neighbors import NeighborGraph, build_graph, choose_graph, mean_at_nodes
+from isofold.patches.tesserae import Tesserae, cut_tesserae
+from isofold.sdp import DenseSDP
+from isofold.sdp.posing.two_stage import Stretched, stretch
+
+__all__ = ["TesseraMap"]
+
+DEFAULT_NEIGHBORS = 8
+"""Neighbors among which links between tesserae are sought."""
+
+SLACK, THICKNESSES = 0.02, 3.0
+"""Root mean square of the relative errors of links' squared lengths beyond the least possible: on
+rolls a tenth of it bends them, and ten times of it tears them apart. Links shorter than so many
+thicknesses of tesserae count as being that long: flat pieces cannot meet more closely than they
+are bent, however close the points at their rims."""
+
+ENOUGH = 1e-4
+"""Relative duality gap of the default solver: finer ones change no map."""
+
+MOST_EXACT, LANDMARKS = 2000, 600
+"""Distinct samples up to which the kernel of all is inverted, and those that stand for more."""
+
+REGRESSION_WIDTH = 4.0
+"""Width of their kernel in units of the mean distance between neighboring landmarks."""
+
+CONFINED = 1e-3
+"""Share of the variance that the span of a kernel does not hold from which pieces are placed anew
+within it."""
+
+BENT = 0.1
+"""Share of squared distances that tesserae do not hold from which they are not flat."""
+
+TORN = 0.2
+"""Relative error of links' squared lengths from which tesserae do not fit together."""
+
+CUT = 0.2
+"""Share of the variance beyond the map from which it shows a projection only."""
+
+
+class TesseraMap(KernelEmbedder):
+    """Unfold rigid pieces of the data, and map new samples by a kernel.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension r of the map, and the most dimensions of a tessera.
+    n_neighbors : int or None, default=None
+        Neighbors among which links between tesserae are sought; 8 by default.
+    cover : {"affinity", "kmeans", "ldlc"}, pair, clusterer, array or None, default="affinity"
+        How the data are cut. "affinity": affinity propagation with median preference, which finds
+        the number of tesserae itself (on a sample of 800 if there are more); by other words it is
+        the root of the samples, at most 100. A pair like ``("kmeans", 30)`` has a number of its
+        own. A clusterer of scikit-learn's kind is cloned. An array holds a label for each sample.
+        None: every sample is a tessera of its own. Clusters that are not in one piece along the
+        neighbors are taken apart, except those of an array.
+    n_links : int or None, default=None
+        Distances that are kept between two neighboring tesserae, of near pairs along their seam:
+        r + 1 by default, r² at most. Fewer leave hinges, more lock tesserae together.
+    kernel : {"rbf", "poly", "linear"} or callable, default="rbf"
+        The kernel in whose feature space the map is linear, see `EAT`.
+    gamma : "auto" or float, default="auto"
+        γ of the kernel; "auto" as in `EAT`.
+    solver : DenseSDP, LowRankSDP, ConicSDP or None, default=None
+        Solver; the dense interior point by default.
+    random_state : int, RandomState or None, default=None
+        Seed of the clustering and the choice of landmarks.
+    n_jobs : int or None, default=None
+        Threads. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The map of the training samples.
+    labels_ : ndarray of int of shape (n_samples,)
+        The tessera of every sample.
+    tesserae_ : Tesserae
+        The pieces, between distinct places.
+    links_ : ndarray of int of shape (n_links, 2)
+        Pairs of samples whose distances hold tesserae together.
+    link_error_ : float
+        Root mean square of the errors of the links' squared lengths, relative to these, or to the
+        thickness of tesserae if they are shorter, before the projection to `n_components`.
+    graph_, bridges_ : NeighborGraph, ndarray
+        The neighbors, and links that were added since they fell into pieces.
+    preservation_error_ : float
+        Mean of (‖y_i - y_j‖²/‖x_i - x_j‖² - 1)² over neighbors, on the map; distances far below
+        the median count as a twentieth of it.
+    stretch_ : float
+        Mean of ‖y_i - y_j‖²/‖x_i - x_j‖² over other pairs of different tesserae, on the map.
+    map_ : KernelMap or CorrectedMap
+        The map behind `transform`.
+    kernel_rank_ratio_ : float or None
+        Rank of the centered kernel over the number of places; None if landmarks stand for them.
+    gamma_ : float
+        The γ that was used.
+    solution_ : SDPSolution
+        The solution over the poses of the tesserae, with its certificate; translations are in
+        units of `unit_`.
+    unit_ : float
+        Mean distance of neighbors, links to outliers left out.
+    weight_ : float
+        λ: no other poses with links as true stretch more.
+    distortion_ : ndarray of shape (n_samples,)
+        Mean relative error of the lengths to neighbors at every sample.
+    spectrum_, discarded_variance_ratio_ : ndarray, float
+        Variances along all axes of the solution, and the share beyond `n_components`.
+
+    See Also
+    --------
+    EAT : The same for single points, with pairs of the user's choice.
+    IPA : Faster, for overlapping pieces; it does not stretch.
+
+    Notes
+    -----
+    `transform` returns `embedding_` for training samples (to rounding). With up to 2,000 distinct
+    samples these are confined to the span of the kernel, which a kernel of low rank bends a little;
+    beyond, the map is a kernel regression on 600 landmarks, corrected by what it leaves at the
+    neighbors of a new sample.
+
+    Examples
+    --------
+    >>> from isofold import TesseraMap
+    >>> from isofold.datasets import swiss_roll
+    >>> from isofold.quality import procrustes_error
+    >>> roll = swiss_roll(1500, width=21.0, uniform=True, random_state=0)
+    >>> tessera = TesseraMap(random_state=0).fit(roll.X[:1000])
+    >>> Y = tessera.transform(roll.X[1000:])
+    >>> bool(procrustes_error(Y, roll.truth[1000:]) < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 2,
+        n_neighbors: int | None = None,
+        cover: Any = "affinity",
+        n_links: int | None = None,
+        kernel: Any = "rbf",
+        gamma: Any = "auto",
+        solver: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.cover = cover
+        self.n_links = n_links
+        self.kernel = kernel
+        self.gamma = gamma
+        self.solver = solver
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _solver(self, graph: NeighborGraph, r: int, rng: np.random.RandomState) -> Any:
+        """Return the user's solver, or one of our own."""
+        given = DenseSDP(tol=ENOUGH) if self.solver is None else self.solver
+        return make_solver(given, graph, r, rng)
+
+    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+        r = check_count(self.n_components, name="n_components")
+        rng = read_seed(self.random_state)
+        n_links = _check_links(self.n_links, r)
+        self._refuse_given()
+        # Step 1: neighbors, in one piece.
+        graph = self._neighbors(X)
+        points = X[graph.sample_of_node].astype(np.float64)
+        # In units of the usual length of edges numbers are of the size of rotations.
+        unit = usual_length(graph.lengths)
+        near = replace(graph, lengths=graph.lengths.astype(np.float64) / unit)
+        scaled = points / unit
+        # Step 2: disjoint tesserae, each with at most r axes.
+        tesserae = cut_tesserae(scaled, self._labels(points, graph, rng), r)
+        links = choose_links(scaled, near, tesserae.labels, n_links)
+        refuse_many(tesserae, links)
+        # Steps 3 to 6: the program over the poses B. A kernel of full rank leaves it aside.
+        units = np.maximum(links.lengths, THICKNESSES * tesserae.thickness) ** 2
+        solver = self._solver(graph, r, rng)
+        problem = pose_tesserae(scaled, tesserae, near, links, n_jobs=self.n_jobs)
+        result = stretch(problem, slack=SLACK, solver=solver, units=units)
+        span = kernel_map = None
+        if len(points) <= MOST_EXACT:
+            span, kernel_map = next(self._spans(points, graph.lengths.astype(np.float64)))
+            lost = span.lost(tesserae.matrix @ result.solution.coordinates)
+            if lost > CONFINED and span.rank > tesserae.n_rows:
+                # The face of a kernel of low rank: U becomes KK⁺U.
+                problem = pose_tesserae(scaled, tesserae, near, links, functions=span.functions)
+                result = stretch(problem, slack=SLACK, solver=solver, units=units)
+        # Step 7: Y = U·B^½, centered, in principal axes; and the map for new samples.
+        poses = result.solution.coordinates
+        if span is None:
+            poses, spectrum = principal_poses(tesserae, poses, r)
+            placed = np.asarray(tesserae.matrix @ poses)
+            Y = unit * deterministic_signs(placed - placed.mean(axis=0))
+        else:
+            placed = span.project(np.asarray(tesserae.matrix @ poses))
+            Y = unit * principal_coordinates(placed, tol=NOTHING).coordinates
+            spectrum = np.mean((Y / unit) ** 2, axis=0)
+        unfolded = describe(Y, graph, r)
+        leading = unfolded.coordinates
+        if span is not None and kernel_map is not None:
+            self.map_: KernelMap | CorrectedMap = fitted_map(kernel_map, span, leading, points)
+            self.stretch_ = stretch_on_map(points, tesserae.labels, graph, leading)
+        else:
+            self.map_ = self._regression(points, leading, rng)
+            self.stretch_ = float(np.vdot(poses[:, :r], problem.objective @ poses[:, :r]))
+        self.kernel_rank_ratio_ = None if span is None else span.rank / len(points)
+        error = preservation(Y / unit, links.pairs, links.lengths, units)
+        self.link_error_ = float(np.sqrt(error))
+        self.spectrum_ = unit**2 * spectrum
+        self.discarded_variance_ratio_ = float(spectrum[r:].sum() / spectrum.sum())
+        self.unit_ = unit
+        self._record(graph, tesserae.scaled(unit), links, result, unfolded)
+        if span is not None:
+            faithful = unfolded.lengths.median <= BENT
+            warn_of_kernel(span, n_kept=len(links.pairs), faithful=faithful)
+        return leading[graph.node_of_sample]
+
+    def _record(
+        self,
+        graph: NeighborGraph,
+        tesserae: Tesserae,
+        links: Links,
+        result: Stretched,
+        unfolded: Unfolded,
+    ) -> None:
+        """Set what tells how the map came about and how true it is, and warn."""
+        self.gamma_ = self.map_.kernel.gamma
+        self.solution_, self.weight_ = result.solution, result.weight
+        self.tesserae_, self.labels_ = tesserae, tesserae.labels[graph.node_of_sample]
+        self.graph_, self.bridges_ = graph, graph.sample_of_node[graph.bridges]
+        self.links_ = graph.sample_of_node[links.pairs]
+        squared = graph.lengths.astype(np.float64) ** 2
+        least = np.maximum(squared, short(graph.lengths) ** 2)
+        self.preservation_error_ = preservation(
+            unfolded.coordinates, graph.edges, graph.lengths, least
+        )
+        self.distortion_ = mean_at_nodes(unfolded.errors, graph)[graph.node_of_sample]
+        warn_of_bridges(graph)
+        warn_of_solution(result.solution)
+        _warn_of_pieces(tesserae, self.link_error_, self.discarded_variance_ratio_)
+
+    def _labels(
+        self, points: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
+    ) -> IntArray:
+        return tessera_labels(
+            self.cover,
+            points,
+            graph,
+            n_components=self.n_components,
+            random_state=rng,
+            n_jobs=self.n_jobs,
+        )
+
+    def _neighbors(self, X: FloatArray) -> NeighborGraph:
+        """Return the neighbors of distinct samples, in one piece."""
+        check_units(X, name="X")
+        graph = choose_graph(
+            X,
+            "bridged",
+            n_neighbors=self.n_neighbors,
+            default=DEFAULT_NEIGHBORS,
+            n_jobs=self.n_jobs,
+        )
+        if graph.n_nodes < 2:
+            msg = (
+                f"All {len(X)} samples are the same, so that there are no distances. Pass at least "
+                f"two different samples."
+            )
+            raise InvalidInputError(msg)
+        return graph
+
+    def _refuse_given(self) -> None:
+        if self._is_given:
+            msg = (
+                "TesseraMap flattens pieces of points, which a precomputed kernel does not hold. "
+                "Use EAT, or pass the points."
+            )
+            raise InvalidInputError(msg)
+
+    def _regression(
+        self, points: FloatArray, Y: FloatArray, rng: np.random.RandomState
+    ) -> CorrectedMap:
+        """Return the map of landmarks, which stand for all, corrected by what it leaves."""
+        chosen = spread_landmarks(points, LANDMARKS, int(rng.randint(len(points))))
+        marks = points[chosen]
+        near = build_graph(marks, n_neighbors=DEFAULT_NEIGHBORS, n_jobs=self.n_jobs)
+        kernel = self._kernel_function(marks - marks.mean(axis=0), near.lengths, REGRESSION_WIDTH)
+        trend = fit_kernel_regression(points, Y, chosen, kernel)
+        neighbors = fit_barycentric(points, Y, n_jobs=self.n_jobs)
+        return CorrectedMap(trend, neighbors, Y - trend.transform(points))
+
+    def _transform(self, X: FloatArray) -> FloatArray:
+        return self.map_.transform(X)
+
+
+def _check_links(n_links: Any, r: int) -> int:
+    """Return the links between two tesserae: r + 1 by default, r² at most."""
+    if n_links is None:
+        return min(r + 1, r * r)
+    count = check_count(n_links, name="n_links")
+    if count > r * r:
+        msg = (
+            f"n_links={count}, but more than n_components² = {r * r} links lock two tesserae of "
+            f"{r} dimensions together, so that nothing unfolds. Pass at most {r * r}."
+        )
+        raise InvalidInputError(msg)
+    return count
+
+
+def _warn_of_pieces(tesserae: Tesserae, link_error: float, cut_off: float) -> None:
+    """Warn of tesserae that are not flat or do not fit together, and of a map that is none."""
+    if tesserae.residual > BENT:
+        msg = (
+            f"The {tesserae.n_tesserae} tesserae are not flat: {tesserae.residual:.0%} of their "
+            f"squared distances lie beyond {tesserae.local.shape[1]} dimensions and are lost. Use "
+            f"more tesserae (for example cover=('affinity', 50)), or more n_components."
+        )
+        warn_user(msg, DoubtfulMapWarning)
+    if link_error > TORN:
+        msg = (
+            f"The tesserae do not fit together: lengths between them are wrong by "
+            f"{link_error:.0%} of their squares (root mean square). Some may join parts that are "
+            f"far from each other along the data: use more of them, cover='ldlc', or fewer "
+            f"n_neighbors."
+        )
+        warn_user(msg, DoubtfulMapWarning)
+    if cut_off > CUT:
+        msg = (
+            f"{cut_off:.0%} of the variance of the unfolded data lies beyond the "
+            f"{tesserae.local.shape[1]} dimensions of the map. It shows a projection. Use more "
+            f"n_components, or more tesserae if the data are rolled up."
+        )
+        warn_user(msg, DoubtfulMapWarning)

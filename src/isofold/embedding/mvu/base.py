@@ -1,0 +1,342 @@
+"""What maximum variance unfolding and its relatives share.
+
+Each poses a `GramSDP` over the nodes of a neighbor graph in its own way. What comes before (a graph
+in one piece) and after (the leading coordinates, how true their lengths are, words of warning, a
+map for new points) is the same.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from isofold._base import BaseEmbedder
+from isofold._typing import FloatArray
+from isofold._validation import check_count, check_units
+from isofold.exceptions import (
+    DisconnectedGraphWarning,
+    DoubtfulMapWarning,
+    InvalidInputError,
+    UnboundedProblemError,
+    warn_user,
+)
+from isofold.extension import DistanceMap, Extension, GooseMap, fit_from_distances, fit_goose
+from isofold.neighbors import (
+    LengthErrors,
+    NeighborGraph,
+    choose_graph,
+    connected_components,
+    dimension_of_lengths,
+    edge_errors,
+    mean_at_nodes,
+)
+from isofold.neighbors.resolution import merge_unresolved
+from isofold.sdp import LowRankSDP, SDPSolution, Status
+from isofold.sdp.preflight.contradictions import contradiction_of_lengths
+
+__all__ = ["BaseUnfolder", "Unfolded", "describe", "make_solver", "refuse_pieces"]
+
+SPARE_COLUMNS = 6
+"""Columns of the factor beyond the dimensions it needs. Four are a fifth faster on clean sheets,
+but with a little noise (0.05 on a roll of 8,000 points) the gap does not close."""
+
+SHEET, COLUMNS_A_DIMENSION, MOST_COLUMNS = 2, 4, 40
+"""Intrinsic dimension up to which data count as a sheet, and columns for each dimension of others:
+a neighborhood of k points spans up to k dimensions, whatever the map has. Digits and wines (of six
+dimensions) needed 18 columns, faces (of seven) 28."""
+
+FEW_POINTS, MANY_STEPS, MOST_STEPS = 500, 40, 12
+"""Multiplier steps for up to so many points, where they cost nothing, and beyond: what is not
+certified then will not be, for example noise of the size of the lengths themselves."""
+
+LOOSE_RISE, LOOSE_ERROR = 3.0, 1e-2
+"""A graph counts as too loose if the projection raises the median error of lengths by more than
+this factor, and above this error: below it nobody sees the difference on a map."""
+
+LOST = 0.2
+"""Median error of lengths from which a solution does not keep them, whatever its gap."""
+
+EXTENSION_NEIGHBORS = 12
+"""Neighbors that place a new sample. Held-out samples of unfolded rolls and faces are placed best
+by 8 to 12 of them."""
+
+TRUSTED = (Status.CERTIFIED, Status.INEXACT_CERTIFICATE)
+
+
+@dataclass(frozen=True, eq=False)
+class Unfolded:
+    """The nodes of a graph, unfolded.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (n_nodes, n_components)
+        The leading coordinates, those of the map.
+    spectrum : ndarray
+        Variances along all axes of the solution.
+    cut_off : float
+        The share of them beyond the components of the map.
+    errors : ndarray of shape (n_edges,)
+        Relative errors of the lengths on the map.
+    errors_before : ndarray of shape (n_edges,)
+        The same before the projection to the map.
+    """
+
+    coordinates: FloatArray
+    spectrum: FloatArray
+    cut_off: float
+    errors: FloatArray
+    errors_before: FloatArray
+
+    @property
+    def lengths(self) -> LengthErrors:
+        """Summary of the errors on the map."""
+        return LengthErrors.of(self.errors)
+
+    @property
+    def lengths_before(self) -> LengthErrors:
+        """Summary of the errors before the projection."""
+        return LengthErrors.of(self.errors_before)
+
+
+class BaseUnfolder(BaseEmbedder):
+    """Base of the methods that maximize variance while the lengths of a graph are kept.
+
+    A subclass provides ``_unfold(X, graph, rng)``, which returns the solution, whose coordinates
+    have one row a node, and further attributes by name.
+    """
+
+    _softened: ClassVar[str] = "use isofold.MVU with"
+    """How to embed lengths that contradict each other; ends with parameters of `MVU`."""
+
+    n_components: int
+    n_neighbors: int | None
+    graph: Any
+    solver: Any
+    random_state: Any
+    n_jobs: int | None
+
+    def _make_graph(self, X: FloatArray) -> NeighborGraph:
+        """Return the graph whose lengths are kept."""
+        return choose_graph(
+            X,
+            self.graph,
+            n_neighbors=self.n_neighbors,
+            default=default_neighbors(self.n_components),
+            metric=getattr(self, "metric", "euclidean"),
+            n_jobs=self.n_jobs,
+        )
+
+    @abstractmethod
+    def _unfold(
+        self, X: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
+    ) -> tuple[SDPSolution, dict[str, Any]]:
+        """Return the unfolded nodes of the graph, and fitted attributes of the method."""
+
+    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+        r = check_count(self.n_components, name="n_components")
+        rng = read_seed(self.random_state)
+        graph = resolved(self._make_graph(X))
+        refuse_pieces(graph, type(self).__name__)
+        solution, more = self._unfold(X, graph, rng)
+        refuse_contradiction(solution, graph, method=self._softened)
+        unfolded = describe(solution.coordinates, graph, r)
+        embedding = unfolded.coordinates[graph.node_of_sample]
+        extension = self._extension(X, embedding)
+        # All at once and last: a refused fit leaves an earlier one as it was.
+        for name, value in more.items():
+            setattr(self, name, value)
+        self.graph_, self.solution_, self.map_ = graph, solution, extension
+        self.bridges_ = graph.sample_of_node[graph.bridges]
+        self.spectrum_, self.discarded_variance_ratio_ = unfolded.spectrum, unfolded.cut_off
+        self.length_errors_ = unfolded.lengths
+        self.unprojected_length_errors_ = unfolded.lengths_before
+        self.distortion_ = mean_at_nodes(unfolded.errors, graph)[graph.node_of_sample]
+        warn_of_bridges(graph)
+        warn_of_solution(solution)
+        if is_loose(unfolded):
+            warn_of_looseness(unfolded, angles=hasattr(self, "angles"))
+        elif unfolded.lengths_before.median > LOST:
+            warn_of_loss(unfolded)
+        return embedding
+
+    def _extension(self, X: FloatArray, Y: FloatArray) -> Extension:
+        """Return the map that takes new samples into the embedding."""
+        return make_extension(self, X, Y)
+
+    def _transform(self, X: FloatArray) -> FloatArray:
+        return self.map_.transform(X)
+
+
+def default_neighbors(n_components: int, *, angles: bool = False) -> int:
+    """Return as many neighbors as keep a sheet of r dimensions from crumpling."""
+    k = max(12, 4 * (n_components + 1))
+    return k // 2 if angles else k
+
+
+def describe(coordinates: FloatArray, graph: NeighborGraph, n_components: int) -> Unfolded:
+    """Return the leading coordinates and how true lengths are, before and after."""
+    spectrum = np.einsum("ij,ij->j", coordinates, coordinates) / len(coordinates)
+    missing = n_components - coordinates.shape[1]
+    leading = np.pad(coordinates[:, :n_components], ((0, 0), (0, max(0, missing))))
+    total = float(spectrum.sum())
+    return Unfolded(
+        coordinates=leading,
+        spectrum=spectrum,
+        cut_off=float(spectrum[n_components:].sum()) / total if total > 0.0 else 0.0,
+        errors=edge_errors(leading, graph),
+        errors_before=edge_errors(coordinates, graph),
+    )
+
+
+def make_solver(
+    solver: Any,
+    graph: NeighborGraph,
+    n_components: int,
+    rng: np.random.RandomState,
+    *,
+    lengths: Any = "equal",
+) -> Any:
+    """Return the solver to use: a copy of the given one, or the engine with enough columns."""
+    if solver is None:
+        chosen = LowRankSDP(rank=columns_for(graph, n_components))
+        if isinstance(lengths, str) and lengths == "equal":
+            chosen.max_iter = MANY_STEPS if graph.n_nodes <= FEW_POINTS else MOST_STEPS
+    elif isinstance(solver, BaseEstimator) and callable(getattr(solver, "solve", None)):
+        chosen = clone(solver)
+    else:
+        msg = f"solver={solver!r} must be a LowRankSDP, a DenseSDP, a ConicSDP or None."
+        raise InvalidInputError(msg)
+    if "random_state" in chosen.get_params() and chosen.random_state is None:
+        chosen.random_state = rng.randint(2**31 - 1)
+    return chosen
+
+
+def make_extension(embedder: BaseEmbedder, X: FloatArray, Y: FloatArray) -> GooseMap | DistanceMap:
+    """Return the map that takes new samples into an embedding."""
+    check_units(Y, name="the map", given="X")
+    if getattr(embedder, "metric", None) == "precomputed":
+        return fit_from_distances(Y)
+    k = max(EXTENSION_NEIGHBORS, Y.shape[1] + 1)
+    return fit_goose(X, Y, n_neighbors=k, n_jobs=getattr(embedder, "n_jobs", None))
+
+
+def columns_for(graph: NeighborGraph, n_components: int) -> int:
+    """Return how many columns the unfolded graph may need before it is projected."""
+    dimension = dimension_of_lengths(graph)
+    needed = COLUMNS_A_DIMENSION * dimension if dimension > SHEET else 0
+    return max(n_components, min(needed, MOST_COLUMNS)) + SPARE_COLUMNS
+
+
+def read_seed(random_state: Any) -> np.random.RandomState:
+    """Return the source of random numbers."""
+    try:
+        return check_random_state(random_state)
+    except ValueError as error:
+        msg = f"random_state={random_state!r} must be an int, a RandomState or None."
+        raise InvalidInputError(msg) from error
+
+
+def refuse_pieces(graph: NeighborGraph, method: str) -> None:
+    """Refuse a graph in several pieces: they can be moved apart without end."""
+    components = connected_components(graph)
+    if components.n_components == 1:
+        return
+    samples = np.bincount(components.labels[graph.node_of_sample])
+    sizes = ", ".join(map(str, samples[:5]))
+    more = ", ..." if components.n_components > 5 else ""
+    msg = (
+        f"The neighbor graph has {components.n_components} connected components (of {sizes}{more} "
+        f"points). No length ties them together, so that {method} could move them apart without "
+        f"end: its program is unbounded. Use isofold.DisjointMVU, which unfolds every component "
+        f'and places them; or graph="eng" (the enhanced neighborhood graph) or graph="bridged", '
+        f"which add links; or more neighbors."
+    )
+    raise UnboundedProblemError(msg, components.n_components)
+
+
+def check_lengths(graph: NeighborGraph) -> None:
+    """Refuse lengths whose squares leave the range of numbers."""
+    if graph.n_edges:
+        check_units(graph.lengths, name="X (lengths of the graph)", given="X")
+
+
+def resolved(graph: NeighborGraph) -> NeighborGraph:
+    """Return a graph whose nodes a map can tell apart; refuse squares out of range of numbers."""
+    check_lengths(graph)
+    return merge_unresolved(graph)
+
+
+def refuse_contradiction(
+    solution: SDPSolution | None, graph: NeighborGraph, *, method: str = "pass"
+) -> None:
+    """Refuse lengths that no points can have, naming the samples that contradict each other."""
+    if solution is None or solution.status is not Status.INFEASIBLE:
+        return
+    seen = triangle_violation(graph)
+    msg = (
+        f"Status {solution.status.name}: {solution.message if seen is None else seen}. No points "
+        f"have such distances. Correct them; or, to embed all the same, {method} lengths=16.0 "
+        f"(lengths are kept as well as possible) or lengths='at_most'."
+    )
+    raise InvalidInputError(msg)
+
+
+def triangle_violation(graph: NeighborGraph) -> str | None:
+    """Return a sentence about samples whose lengths violate the triangle inequality, if any do."""
+    pairs = graph.sample_of_node[graph.edges]
+    squared = graph.lengths.astype(np.float64) ** 2
+    return contradiction_of_lengths(graph.n_samples, pairs, squared)
+
+
+def warn_of_bridges(graph: NeighborGraph) -> None:
+    """Warn that links were added which are no neighbors."""
+    if not graph.is_bridge.any():
+        return
+    msg = (
+        f"The neighbor graph fell into pieces. {graph.is_bridge.sum()} link(s) were added across "
+        f"the gaps (see bridges_): where the pieces lie to each other rests on them alone."
+    )
+    warn_user(msg, DisconnectedGraphWarning)
+
+
+def warn_of_solution(solution: SDPSolution) -> None:
+    """Warn unless the solution is certified."""
+    if solution.status not in TRUSTED:
+        warn_user(solution.message, ConvergenceWarning)
+
+
+def is_loose(unfolded: Unfolded) -> bool:
+    """Tell whether lengths are true only in more dimensions than the map has."""
+    before, after = unfolded.lengths_before.median, unfolded.lengths.median
+    return after > max(LOOSE_ERROR, LOOSE_RISE * before)
+
+
+def warn_of_looseness(unfolded: Unfolded, *, angles: bool, where: str = "") -> None:
+    """Warn that the projection to the map makes lengths untrue."""
+    r = unfolded.coordinates.shape[1]
+    msg = (
+        f"{where}Lengths are true to {unfolded.lengths_before.median:.2g} (median) in "
+        f"{len(unfolded.spectrum)} dimensions, but only to {unfolded.lengths.median:.2g} in the "
+        f"{r} of the map; {unfolded.cut_off:.2g} of the variance is cut off. The graph is too "
+        f"loose, so that the data crumple into further dimensions; or they have more than {r} of "
+        f"their own; or neighbors reach across to another layer. Try other "
+        f"n_neighbors{', angles=True' if angles else ''} or more n_components."
+    )
+    warn_user(msg, DoubtfulMapWarning)
+
+
+def warn_of_loss(unfolded: Unfolded) -> None:
+    """Warn that the solution itself, before any projection, does not keep lengths."""
+    msg = (
+        f"Lengths are true only to {unfolded.lengths_before.median:.2g} (median), whatever the "
+        f"certificate says: with bounds, soft lengths, landmarks or smooth functions they may "
+        f"shrink. The map shows the shape at best. Keep them (MVU with lengths='equal'), or use "
+        f"more landmarks or a larger weight."
+    )
+    warn_user(msg, DoubtfulMapWarning)

@@ -1,0 +1,376 @@
+"""MVU on disjoint manifolds (MVU-DM): unfold every component, then place them in one frame.
+
+The program of maximum variance unfolding has no solution if the neighbor graph falls apart: nothing
+holds components together. MVU-DM solves it for every component (local stage), chooses points that
+represent each, links components at their closest points, and unfolds the representatives with their
+links (global stage). The printed global stage maps components back by affine maps, which squash
+them in silence: variance does not depend on how components lie across their links. Here components
+are moved rigidly, in the target space itself; the affine form is kept as an option, and the
+singular values of every component's map are reported.
+
+References
+----------
+Costa, J. Maximum variance unfolding on disjoint manifolds. MSc thesis, Lisbon, chapter 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
+
+from isofold._base import BaseEmbedder
+from isofold._parallel import ordered_map
+from isofold._progress.stages import stage
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_choice, check_count
+from isofold.embedding.mvu.base import (
+    TRUSTED,
+    Unfolded,
+    default_neighbors,
+    describe,
+    is_loose,
+    make_extension,
+    make_solver,
+    read_seed,
+    refuse_contradiction,
+    resolved,
+    triangle_violation,
+    warn_of_looseness,
+    warn_of_solution,
+)
+from isofold.embedding.mvu.mvu import pose
+from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, warn_user
+from isofold.linalg import coordinates_from_gram, gram_from_distances
+from isofold.neighbors import (
+    LengthErrors,
+    NeighborGraph,
+    choose_graph,
+    connect,
+    connected_components,
+    edge_errors,
+    mean_at_nodes,
+    subgraph,
+)
+from isofold.neighbors.connect import STRATEGIES
+from isofold.placement.affine import place_by_variance
+from isofold.placement.representatives import STRATEGIES as REPRESENTATIVES
+from isofold.placement.representatives import choose_representatives
+from isofold.placement.rigid.place import Links, Placement, place_rigidly
+from isofold.sdp import SDPSolution
+
+__all__ = ["DisjointMVU"]
+
+SQUASHED = 0.99
+"""Singular values of a component's map below this are reported as a loss of length."""
+
+MIXED = 0.01
+"""Share of samples next to another component in the map from which components count as mixed."""
+
+
+class DisjointMVU(BaseEmbedder):
+    """Maximum variance unfolding of data in several pieces.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension r of the map.
+    n_neighbors : int or None, default=None
+        Neighbors whose distances are kept; by default as in `MVU`. Two samples belong together if a
+        chain of neighbors leads from one to the other.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        Whether `X` holds points or distances. A sparse graph of distances must be connected, as it
+        says nothing of what lies between components.
+    representatives : {"extremes", "farthest", "hull"}, default="extremes"
+        Points that stand for a component: the ends of its principal axes (2r), points far from each
+        other (2^r), or the corners of its convex hull. Ends of links join them.
+    links : {"largest", "closest", "nearest"} or int, default="largest"
+        How components are linked: the largest to its closest, again and again; each to its closest
+        one, or so many of them; each to its closest, again and again.
+    placement : {"rigid", "affine"}, default="rigid"
+        The global stage: rigid motions of components in the map's space, ties broken by the
+        distances between representatives; or the paper's affine maps, which may squash components.
+    solver : LowRankSDP, ConicSDP or None, default=None
+        Solver of every component's program; by default `LowRankSDP` with enough columns.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    n_jobs : int or None, default=None
+        Processes that unfold components, by scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The map.
+    component_ : ndarray of int of shape (n_samples,)
+        The component of every sample, the largest first.
+    singular_values_ : ndarray of shape (n_pieces, n_components)
+        By how much the global stage stretched every component along its axes: 1 is isometric, 0 is
+        squashed.
+    placement_ : Placement
+        The motions of the components, the lengths of links in the map, the share of mixed samples.
+    bridges_ : ndarray of int of shape (n_bridges, 2)
+        Pairs of samples that link components; `graph_` has their lengths in the data.
+    solutions_ : list of SDPSolution or None
+        The unfolding of every component with its certificate; None for components in which all
+        distances are kept, so that nothing is left to unfold.
+    solution_ : SDPSolution or None
+        That of the largest component.
+    graph_, length_errors_, unprojected_length_errors_, distortion_, map_
+        As in `MVU`, over all components.
+
+    See Also
+    --------
+    MVU : Of one component, or with links added (``graph="eng"``).
+
+    Notes
+    -----
+    Distances within a component mean what they mean in `MVU`. Between components only the lengths
+    of links are known; where a component would lie on another it is moved apart, and
+    ``placement_.link_lengths`` tells by how much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold import DisjointMVU
+    >>> from isofold.datasets import four_moons
+    >>> moons = four_moons(400, random_state=0)
+    >>> mvu = DisjointMVU(random_state=0).fit(moons.X)
+    >>> int(mvu.component_.max()) + 1
+    4
+    >>> bool(np.allclose(mvu.singular_values_, 1.0))
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 2,
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        representatives: str = "extremes",
+        links: Any = "largest",
+        placement: str = "rigid",
+        solver: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.representatives = representatives
+        self.links = links
+        self.placement = placement
+        self.solver = solver
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+        r = check_count(self.n_components, name="n_components")
+        check_choice(self.placement, ("rigid", "affine"), name="placement")
+        check_choice(self.representatives, tuple(REPRESENTATIVES), name="representatives")
+        strategy, n_links = _read_links(self.links)
+        rng = read_seed(self.random_state)
+        graph = choose_graph(
+            X,
+            n_neighbors=self.n_neighbors,
+            default=default_neighbors(r),
+            metric=self.metric,
+            n_jobs=self.n_jobs,
+        )
+        graph = resolved(graph)
+        # Local stage: components, each unfolded by itself.
+        components = connected_components(graph)
+        members = components.members()
+        local = self._unfold_components(graph, members, rng)
+        shapes = [part.unfolded.coordinates for part in local]
+        # Links at the closest points of components, and representatives, which their ends join.
+        linked = graph
+        if len(members) > 1:
+            linked = connect(
+                X,
+                graph,
+                strategy=strategy,
+                n_links=n_links,
+                metric=self.metric,
+                n_jobs=self.n_jobs,
+            )
+        links = _links_of(linked, members, components.labels)
+        chosen = [
+            np.union1d(choose_representatives(shape, self.representatives), ends).astype(np.intp)
+            for shape, ends in zip(shapes, _ends_by_piece(links, len(shapes)), strict=True)
+        ]
+        # Global stage, and the maps of all points (equations 3.1 to 3.3).
+        if self.placement == "affine":
+            solver = make_solver(self.solver, graph, r, rng)
+            placement = place_by_variance(shapes, links, chosen, solver=solver)
+        else:
+            nodes = np.concatenate([own[rows] for own, rows in zip(members, chosen, strict=True)])
+            distances = self._distances(X, graph.sample_of_node[nodes])
+            placement = place_rigidly(shapes, links, chosen, distances, random_state=rng)
+        Y = np.empty((graph.n_nodes, r))
+        Y[np.concatenate(members)] = np.concatenate(placement.apply(shapes))
+        self.component_ = components.labels[graph.node_of_sample]
+        self._describe(local, linked, placement, Y)
+        embedding = Y[graph.node_of_sample]
+        self.map_ = make_extension(self, X, embedding)
+        return embedding
+
+    def _unfold_components(
+        self, graph: NeighborGraph, members: list[IntArray], rng: np.random.RandomState
+    ) -> list[_Component]:
+        """Return every component, unfolded by itself."""
+        seeds = rng.randint(2**31 - 1, size=len(members))
+        tasks = [(subgraph(graph, own), seed) for own, seed in zip(members, seeds, strict=True)]
+        unfold = partial(_unfold_component, n_components=self.n_components, solver=self.solver)
+        with stage("components", total=len(tasks)) as steps:
+            found = ordered_map(unfold, tasks, n_jobs=self.n_jobs, processes=True, steps=steps)
+            local = list(found)
+        for part in local:
+            # Here, where the numbers of all samples are known.
+            refuse_contradiction(
+                part.solution, graph, method='use isofold.MVU with graph="bridged" and'
+            )
+        return local
+
+    def _transform(self, X: FloatArray) -> FloatArray:
+        return self.map_.transform(X)
+
+    def _distances(self, X: FloatArray, samples: IntArray) -> FloatArray:
+        """Return the distances in the data between some samples."""
+        if not self._precomputed:
+            points = X[samples].astype(np.float64, copy=False)
+            return cdist(points, points)
+        if isinstance(X, np.ndarray):
+            return np.asarray(X[np.ix_(samples, samples)])
+        return np.zeros((len(samples), len(samples)))
+
+    def _describe(
+        self, local: list[_Component], linked: NeighborGraph, placement: Placement, Y: FloatArray
+    ) -> None:
+        """Set the attributes that tell how the map came about, and warn of what they show."""
+        errors = edge_errors(Y, linked)
+        before = np.concatenate([part.unfolded.errors_before for part in local])
+        self.graph_, self.placement_ = linked, placement
+        self.bridges_ = linked.sample_of_node[linked.bridges]
+        self.singular_values_ = placement.singular_values
+        self.solutions_ = [part.solution for part in local]
+        self.solution_ = self.solutions_[0]
+        self.length_errors_ = LengthErrors.of(errors[~linked.is_bridge])
+        self.unprojected_length_errors_ = LengthErrors.of(before)
+        self.distortion_ = mean_at_nodes(errors, linked)[linked.node_of_sample]
+        _warn_of_components(local)
+        _warn_of_placement(placement)
+
+
+@dataclass(frozen=True, eq=False)
+class _Component:
+    """A component, unfolded; there is no solution if all its distances are kept."""
+
+    unfolded: Unfolded
+    solution: SDPSolution | None
+
+
+def _unfold_component(
+    task: tuple[NeighborGraph, int], *, n_components: int, solver: Any
+) -> _Component:
+    """Unfold one component by itself."""
+    graph, seed = task
+    coordinates, solution = _scaled(graph), None
+    if coordinates is None:
+        rng = np.random.RandomState(seed)
+        chosen = make_solver(solver, graph, n_components, rng)
+        solution = chosen.solve(pose(graph, "equal"))
+        coordinates = solution.coordinates
+    return _Component(describe(coordinates, graph, n_components), solution)
+
+
+def _scaled(graph: NeighborGraph) -> FloatArray | None:
+    """Return classical scaling if all distances are known and obey the triangle inequality."""
+    n = graph.n_nodes
+    if n == 1:
+        return np.zeros((1, 1))
+    if graph.n_edges < n * (n - 1) // 2 or triangle_violation(graph) is not None:
+        return None
+    gram = gram_from_distances(graph.adjacency.toarray().astype(np.float64) ** 2)
+    return coordinates_from_gram(gram, n - 1).coordinates
+
+
+def _read_links(links: Any) -> tuple[str, int]:
+    """Return how components are linked, and to how many each is."""
+    if isinstance(links, Integral) and not isinstance(links, bool):
+        return "closest", check_count(links, name="links")
+    if not isinstance(links, str):
+        msg = (
+            f"links={links!r} must be one of {', '.join(STRATEGIES)}, or a whole number: to how "
+            f"many of the closest components each is linked."
+        )
+        raise InvalidInputError(msg)
+    return check_choice(links, STRATEGIES, name="links"), 1
+
+
+def _ends_by_piece(links: Links, n_pieces: int) -> list[IntArray]:
+    """Return the ends of links in every component."""
+    return [links.members[links.pieces == piece] for piece in range(n_pieces)]
+
+
+def _links_of(linked: NeighborGraph, members: list[IntArray], labels: IntArray) -> Links:
+    """Return bridges as links between members of components."""
+    place = np.empty(linked.n_nodes, dtype=np.intp)
+    for own in members:
+        place[own] = np.arange(len(own))
+    ends = linked.bridges
+    lengths = linked.lengths[linked.is_bridge].astype(np.float64)
+    return Links(labels[ends], place[ends], lengths)
+
+
+def _warn_of_components(local: list[_Component]) -> None:
+    """Warn once of components without a certificate, and of the loosest one."""
+    doubtful = [
+        (number, part.solution)
+        for number, part in enumerate(local)
+        if part.solution is not None and part.solution.status not in TRUSTED
+    ]
+    if doubtful:
+        number, solution = doubtful[0]
+        msg = (
+            f"{len(doubtful)} of {len(local)} components are not certified. Component {number}: "
+            f"{solution.message}"
+        )
+        warn_user(msg, ConvergenceWarning)
+    loose = [number for number, part in enumerate(local) if is_loose(part.unfolded)]
+    if loose:
+        worst = max(loose, key=lambda number: local[number].unfolded.lengths.median)
+        where = f"{len(loose)} of {len(local)} components, component {worst} most: "
+        warn_of_looseness(local[worst].unfolded, angles=False, where=where)
+
+
+def _warn_of_placement(placement: Placement) -> None:
+    """Warn if components were squashed or lie on each other."""
+    if placement.solution is not None:
+        warn_of_solution(placement.solution)
+    least = placement.singular_values.min(axis=1)
+    squashed = np.flatnonzero(least < SQUASHED)
+    if len(squashed):
+        worst = squashed[np.argmin(least[squashed])]
+        msg = (
+            f"The global stage squashed {len(squashed)} of {len(least)} components: lengths of "
+            f"component {worst} shrink to {least[worst]:.2g} of what they were in one direction "
+            f"(see singular_values_). Use placement='rigid'."
+        )
+        warn_user(msg, DoubtfulMapWarning)
+    if placement.mixed > MIXED:
+        msg = (
+            f"Components lie on each other: {placement.mixed:.1%} of the samples are nearest to "
+            f"one of another component. Raise n_components, or look at the components one by one "
+            f"(component_)."
+        )
+        warn_user(msg, DoubtfulMapWarning)

@@ -1,0 +1,153 @@
+"""Kernels on side information: classes, regression targets, tags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import pdist, squareform
+from sklearn.utils.multiclass import type_of_target
+
+from isofold._typing import FloatArray, IntArray
+from isofold.exceptions import InvalidInputError
+
+__all__ = ["side_kernel"]
+
+KERNELS = ("auto", "delta", "rbf", "linear", "identity", "precomputed")
+
+NEGATIVE = 1e-8
+"""Eigenvalues of a kernel below minus this share of the largest are no rounding."""
+
+
+def side_kernel(y: Any, n_samples: int, kernel: Any) -> FloatArray:
+    """Return the kernel matrix of side information, with a mean diagonal of one.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,), (n_samples, n_tags) or (n_samples, n_samples)
+        Labels, targets, tags, or the kernel itself.
+    n_samples : int
+        The number of samples it must have.
+    kernel : str or callable
+        One of "auto", "delta", "rbf", "linear", "identity", "precomputed", or a function of `y`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_samples)
+        The kernel, positive semidefinite.
+
+    Raises
+    ------
+    InvalidInputError
+        If `y` or the kernel cannot be used.
+    """
+    values = np.asarray(y)
+    if values.shape[:1] != (n_samples,):
+        msg = (
+            f"y has shape {values.shape}, but X has {n_samples} samples. Pass one label, target or "
+            f"row of tags for every sample."
+        )
+        raise InvalidInputError(msg)
+    if callable(kernel):
+        return _checked(kernel(y), n_samples, is_given=True)
+    if not isinstance(kernel, str) or kernel not in KERNELS:
+        msg = f"kernel={kernel!r} must be a function or one of {', '.join(KERNELS)}."
+        raise InvalidInputError(msg)
+    if kernel == "identity":
+        return np.eye(n_samples)
+    if kernel == "precomputed":
+        return _checked(values, n_samples, is_given=True)
+    _refuse_nan(values)
+    classes = _classes(values)
+    if kernel == "auto":
+        kernel = _suiting(values, n_classes=int(classes.max()) + 1)
+    if kernel == "delta":
+        L = (classes[:, None] == classes[None, :]).astype(np.float64)
+    else:
+        L = _of_numbers(values, kernel)
+    return _checked(L, n_samples, is_given=False)
+
+
+def _refuse_nan(values: Any) -> None:
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        msg = "y holds NaN or infinite values. Leave these samples out, or fill them."
+        raise InvalidInputError(msg)
+
+
+def _classes(values: Any) -> IntArray:
+    """Return the number of every sample's class: samples with equal rows are of one."""
+    columns = values.reshape(len(values), -1)
+    try:
+        codes = [np.unique(column, return_inverse=True)[1] for column in columns.T]
+    except TypeError as error:
+        msg = f"y holds values that cannot be compared: {error}. Pass labels of one kind."
+        raise InvalidInputError(msg) from error
+    return np.asarray(np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)[1]).ravel()
+
+
+def _suiting(values: Any, *, n_classes: int) -> str:
+    """Tell classes, tags and numbers apart, by scikit-learn's rules."""
+    try:
+        target = type_of_target(values, input_name="y", raise_unknown=True)
+    except ValueError as error:
+        raise InvalidInputError(str(error)) from error
+    if target.startswith("multilabel"):
+        return "linear"
+    # Ages or counts are whole numbers, too, but hardly any two samples share one.
+    is_number = values.dtype.kind in "iuf" and n_classes > len(values) / 2
+    return "rbf" if target.startswith("continuous") or is_number else "delta"
+
+
+def _of_numbers(values: Any, kernel: str) -> FloatArray:
+    try:
+        columns = values.reshape(len(values), -1).astype(np.float64)
+    except ValueError as error:
+        msg = f"kernel={kernel!r} needs numbers, but y holds {values.dtype}: {error}"
+        raise InvalidInputError(msg) from error
+    _refuse_nan(columns)
+    if kernel == "linear":
+        centered = columns - columns.mean(axis=0)
+        return np.asarray(centered @ centered.T)
+    distances = pdist(columns, "sqeuclidean")
+    positive = distances[distances > 0]
+    # The usual width: the median of the distances.
+    width = float(np.median(positive)) if len(positive) else 1.0
+    return np.exp(-squareform(distances) / width)
+
+
+def _checked(L: Any, n_samples: int, *, is_given: bool) -> FloatArray:
+    """Return a kernel that is square, finite, symmetric and positive semidefinite, scaled."""
+    try:
+        matrix = np.asarray(L, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        msg = (
+            f"The kernel of y is a {type(L).__name__} that cannot be read as a matrix of real "
+            f"numbers ({error}). It must be a finite matrix of shape {(n_samples, n_samples)}."
+        )
+        raise InvalidInputError(msg) from error
+    if matrix.shape != (n_samples, n_samples) or not np.isfinite(matrix).all():
+        msg = (
+            f"The kernel of y has shape {matrix.shape}, or entries that are not finite. It must be "
+            f"a finite matrix of shape {(n_samples, n_samples)}."
+        )
+        raise InvalidInputError(msg)
+    largest = float(np.abs(matrix).max(initial=0.0))
+    if np.abs(matrix - matrix.T).max(initial=0.0) > NEGATIVE * largest:
+        msg = "The kernel of y is not symmetric. Pass (L + L.T) / 2 if that is what you mean."
+        raise InvalidInputError(msg)
+    if is_given:
+        least = float(np.linalg.eigvalsh(matrix)[0])
+        if least < -NEGATIVE * largest:
+            msg = (
+                f"The kernel of y has the eigenvalue {least:.3g}, but a kernel is positive "
+                f"semidefinite. Pass a kernel, not distances."
+            )
+            raise InvalidInputError(msg)
+    scale = float(np.trace(matrix)) / n_samples
+    if np.ptp(matrix) <= NEGATIVE * largest:
+        msg = (
+            "All samples have the same label or target, so that it says nothing about them. Use "
+            "MVU, or pass labels that differ."
+        )
+        raise InvalidInputError(msg)
+    return (matrix + matrix.T) / (2.0 * scale)

@@ -1,0 +1,1 @@
+"""New points for any embedding."""

@@ -1,0 +1,394 @@
+"""New points for any embedder: fit it once, then place what comes later by its neighbors.
+
+t-SNE, MDS, spectral embeddings and many others give places to the points they were shown, and to
+no others. Their neighborhoods tell how the embedding runs at a new point, see
+`isofold.extension`.
+
+References
+----------
+Strange, H. and Zwiggelaar, R. (2011). A generalised solution to the out-of-sample extension problem
+in manifold learning. AAAI.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self, cast
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from isofold._base import BaseEmbedder, one_fit
+from isofold._progress.stages import stage
+from isofold._typing import BoolArray, FloatArray
+from isofold._validation import check_choice, check_count, check_points, check_same_rows
+from isofold.embedding.mvu.base import read_seed
+from isofold.embedding.out_of_sample.wrapped import (
+    embedding_of,
+    fit_embedding,
+    fresh_estimator,
+    is_precomputed,
+)
+from isofold.exceptions import InvalidInputError
+from isofold.extension import (
+    BarycentricMap,
+    Extension,
+    GooseMap,
+    SampledRegion,
+    fit_from_distances,
+    fit_kernel_ridge,
+    fit_nystrom,
+)
+from isofold.extension.goose import SCALINGS, refuse_few_neighbors
+from isofold.extension.training_points import Places, read_places
+from isofold.neighbors import build_graph, mean_at_nodes
+from isofold.neighbors.edge_errors import scaled_edge_errors
+from isofold.neighbors.search.build import METHODS as SEARCHES
+
+__all__ = ["OutOfSample"]
+
+METHODS = ("goose", "barycentric", "kernel_ridge", "nystrom")
+
+CANDIDATES = (4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 30)
+"""Numbers of neighbors that ``n_neighbors="auto"`` compares. The best are 7 to 10 on the thesis's
+roll, fewer on sparse ones, more under noise."""
+
+WORST = 0.01
+"""Share of held-out samples that do not count in the choice of neighbors: on rolls of 500 points
+the choice is at worst 3.7 times as bad as the best number then, and 30 times otherwise."""
+
+GRAPH_NEIGHBORS = 12
+"""Neighbors whose distances tell how true the embedding is."""
+
+
+class OutOfSample(BaseEmbedder):
+    """Give any embedder a `transform` for new points, each placed by its neighbors.
+
+    Parameters
+    ----------
+    estimator : embedder or None, default=None
+        What has `fit_transform`, or `fit` and then ``embedding_``. It is cloned. One that is
+        fitted already is kept if it is wrapped in scikit-learn's ``FrozenEstimator``, or see
+        `from_fitted`; for an embedding without estimator see `from_embedding`.
+    method : {"goose", "barycentric", "kernel_ridge", "nystrom"} or callable, default="goose"
+        "goose": by the best similarity or affine map of neighbors onto their images.
+        "barycentric": by weights that make up the point from its neighbors. "kernel_ridge": by a
+        smooth regression on all samples. "nystrom": by the geodesic kernel, for Isomap with the
+        same `n_neighbors`. A function (X, Y) that returns an object with ``extend(X_new)``, such
+        as ``functools.partial(fit_nystrom, kernel="laplacian")``. Samples given by their distances
+        are placed by these, whatever the method.
+    n_neighbors : int or "auto", default=10
+        Neighbors that place a new point, more than the embedding has coordinates. "auto": for
+        "goose", the number that places held-out samples best.
+    scaling : {"least_squares", "range", "isotropic"}, default="least_squares"
+        How "goose" scales neighborhoods: in any direction, along the coordinates of the embedding
+        (the thesis), or in all directions alike (for embeddings that keep distances).
+    search : {"auto", "kd_tree", "brute", "hnsw"}, default="auto"
+        How "goose" and "barycentric" find neighbors. "auto" is exact; "hnsw" is approximate,
+        several times faster for many features, and needs faiss; a few training samples may then
+        be placed as if they were new.
+    random_state : int, RandomState or None, default=None
+        Seed for an estimator whose own ``random_state`` is None.
+    n_jobs : int or None, default=None
+        Threads of the placing, by scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        What the estimator made of the samples.
+    estimator_ : embedder or None
+        The fitted estimator, if there is one.
+    map_ : Extension
+        The map behind `transform`.
+    n_neighbors_ : int
+        Neighbors in use.
+    held_out_errors_ : dict of int to float
+        Root mean squared distance of samples from where they would be placed if they were new, the
+        worst hundredth left out, for each number of neighbors that was tried; empty unless
+        ``n_neighbors="auto"``.
+    graph_ : NeighborGraph
+        Neighbors in the data.
+    distortion_ : ndarray of shape (n_samples,)
+        Mean relative error of the lengths to neighbors at every sample, in the unit of the
+        embedding in which the median length is true.
+
+    See Also
+    --------
+    isofold.extension : The maps as functions of arrays.
+
+    Notes
+    -----
+    `transform` returns `embedding_` on the training samples with "goose" and "barycentric"; samples
+    at the same place share the image of the first. "nystrom" does so where the embedding consists
+    of eigenvectors; "kernel_ridge" smooths it. The embedding is never updated. A point outside
+    the sampled region is placed all the same, by extrapolation: ask `is_outside`.
+
+    Examples
+    --------
+    >>> from sklearn.manifold import MDS
+    >>> from isofold import OutOfSample
+    >>> from isofold.datasets import s_curve
+    >>> X = s_curve(320, random_state=0).X
+    >>> mds = OutOfSample(MDS(n_init=1, init="random", random_state=0)).fit(X[:300])
+    >>> mds.transform(X[300:]).shape
+    (20, 2)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        method: Any = "goose",
+        n_neighbors: Any = 10,
+        scaling: str = "least_squares",
+        search: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.n_neighbors = n_neighbors
+        self.scaling = scaling
+        self.search = search
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @classmethod
+    def from_embedding(cls, X: Any, Y: Any, **parameters: Any) -> Self:
+        """Return a fitted `OutOfSample` for an embedding that is already there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        Y : array-like of shape (n_samples, n_components)
+            Their embedding.
+        **parameters
+            Parameters of `OutOfSample` other than `estimator`.
+
+        Returns
+        -------
+        OutOfSample
+            Ready to `transform`. It cannot be fitted again, since nothing says how.
+
+        Raises
+        ------
+        InvalidInputError
+            If either cannot be used, or they differ in length.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(100, 3))
+        >>> OutOfSample.from_embedding(X, X[:, :2]).transform(X[:4] + 0.1).shape
+        (4, 2)
+        """
+        model = cls(**parameters)
+        model._fit_to(X, Y, None)
+        return model
+
+    @classmethod
+    def from_fitted(cls, estimator: Any, X: Any, **parameters: Any) -> Self:
+        """Return a fitted `OutOfSample` for an estimator that is fitted already.
+
+        Parameters
+        ----------
+        estimator : embedder
+            An estimator with ``embedding_``.
+        X : array-like of shape (n_samples, n_features)
+            The samples that it was fitted to, in the same order.
+        **parameters
+            Further parameters of `OutOfSample`.
+
+        Returns
+        -------
+        OutOfSample
+            Ready to `transform`; the estimator is neither changed nor fitted again.
+        """
+        model = cls(estimator, **parameters)
+        model._fit_to(X, embedding_of(estimator), estimator)
+        return model
+
+    def _fit_to(self, X: Any, Y: Any, estimator: Any) -> None:
+        """Take an embedding as it is."""
+        X = self._validate(X, reset=True)
+        k = self._check_parameters()
+        Y = self._extend_to(X, Y, estimator, k=k, name="Y")
+        self.embedding_ = self._checked("from_embedding", Y, X)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the estimator, and the map of new points to its embedding.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples, or their distances (n_samples × n_samples) if the estimator takes these.
+        y : array-like of shape (n_samples,) or None, default=None
+            Handed on to the estimator, if given.
+
+        Returns
+        -------
+        self
+            The fitted embedder.
+        """
+        with one_fit(self):
+            X = self._validate(X, reset=True)
+            self.embedding_ = self._checked("fit", self._fit_embedding(X, y), X)
+        return self
+
+    def _fit_embedding(self, X: FloatArray, y: Any = None) -> FloatArray:
+        if self.estimator is None:
+            msg = (
+                "There is no estimator to fit. Pass one, or use OutOfSample.from_embedding(X, Y) "
+                "for an embedding that is already there."
+            )
+            raise InvalidInputError(msg)
+        # Before the embedder takes its time.
+        k = self._check_parameters()
+        if isinstance(self.estimator, FrozenEstimator):
+            estimator = self.estimator.estimator
+            return self._extend_to(X, embedding_of(estimator), estimator, k=k)
+        estimator = fresh_estimator(self.estimator, read_seed(self.random_state))
+        return self._extend_to(X, fit_embedding(estimator, X, y), estimator, k=k)
+
+    def _extend_to(
+        self, X: FloatArray, Y: Any, estimator: Any, *, k: int | None, name: str = "the embedding"
+    ) -> FloatArray:
+        """Fit the map of new points to an embedding, and say how true it is."""
+        # A copy: whoever made the embedding may go on with it.
+        Y = np.array(check_points(Y, name=name[0].upper() + name[1:], min_samples=1))
+        check_same_rows(X.shape[0], len(Y), names=("X", name))
+        errors: dict[int, float] = {}
+        if self._precomputed:
+            k = check_count(k, name="n_neighbors")
+            extension: Extension = fit_from_distances(Y, n_neighbors=k)
+            region, n_places = None, X.shape[0]
+        else:
+            places = read_places(X, Y, search=self.search, n_jobs=self.n_jobs)
+            if k is None:
+                errors = self._try_neighbors(places)
+                k = min(errors, key=errors.__getitem__)
+            extension = self._make_extension(X, places, k)
+            region, n_places = SampledRegion.around(places, k), places.n_places
+        graph = build_graph(
+            X,
+            # A sparse table of distances is a ready graph.
+            n_neighbors=None if sp.issparse(X) else max(1, min(GRAPH_NEIGHBORS, n_places - 1)),
+            metric="precomputed" if self._precomputed else "euclidean",
+            n_jobs=self.n_jobs,
+        )
+        relative = scaled_edge_errors(Y[graph.sample_of_node], graph)
+        # All at once and last: a refused fit leaves an earlier one as it was.
+        self.estimator_, self.map_, self.graph_ = estimator, extension, graph
+        self.held_out_errors_, self.n_neighbors_ = errors, k
+        self.distortion_ = mean_at_nodes(relative, graph)[graph.node_of_sample]
+        self.region_ = region
+        return Y
+
+    def _check_parameters(self) -> int | None:
+        """Refuse words that mean nothing; return the number of neighbors, or None for "auto"."""
+        if is_precomputed(self.estimator, "affinity", "kernel"):
+            msg = (
+                f"{type(self.estimator).__name__} is given similarities, but new points are placed "
+                f"by their distances. Let it make its own from points, or pass points and its "
+                f"embedding to OutOfSample.from_embedding."
+            )
+            raise InvalidInputError(msg)
+        if not callable(self.method):
+            check_choice(self.method, METHODS, name="method")
+        check_choice(self.scaling, SCALINGS, name="scaling")
+        check_choice(self.search, SEARCHES, name="search")
+        if not isinstance(self.n_neighbors, str):
+            return check_count(self.n_neighbors, name="n_neighbors")
+        if self.n_neighbors != "auto" or self.method != "goose" or self._precomputed:
+            msg = (
+                f"n_neighbors={self.n_neighbors!r} with method={self.method!r}: pass a whole "
+                f"number. 'auto' compares numbers of neighbors for method='goose' on points only."
+            )
+            raise InvalidInputError(msg)
+        return None
+
+    def _try_neighbors(self, places: Places) -> dict[int, float]:
+        """Return the errors of held-out samples for several numbers of neighbors."""
+        q = places.images.shape[1]
+        if places.n_places == 1:
+            return {q + 1: 0.0}
+        goose = GooseMap(places, q + 1, self.scaling, interpolates=True, n_jobs=self.n_jobs)
+        most = max(places.n_places - 1, q + 1)
+        tried = tuple(k for k in (*CANDIDATES, q + 2, 2 * q + 2) if q < k <= most) or (q + 1,)
+        tried = tuple(sorted(set(tried)))
+        with stage("number of neighbors"):
+            missed = goose.held_out(tried) - places.own_images
+        squares = np.sort(np.einsum("knq,knq->kn", missed, missed), axis=1)
+        # A few samples at the rim or at tears would decide otherwise.
+        n_kept = max(1, int((1.0 - WORST) * squares.shape[1]))
+        roots = np.sqrt(squares[:, :n_kept].mean(axis=1))
+        return dict(zip(tried, map(float, roots), strict=True))
+
+    def _make_extension(self, X: FloatArray, places: Places, k: int) -> Extension:
+        """Return the map of new points."""
+        Y, n_jobs = places.images, self.n_jobs
+        if callable(self.method):
+            extension = self.method(X, Y)
+            if not hasattr(extension, "extend"):
+                msg = (
+                    f"method={self.method!r} returned {type(extension).__name__}, which has no "
+                    f"extend(X_new) to place new points. Return an object that has."
+                )
+                raise InvalidInputError(msg)
+            return cast(Extension, extension)
+        if self.method == "goose":
+            refuse_few_neighbors(k, Y.shape[1])
+            return GooseMap(places, k, self.scaling, interpolates=True, n_jobs=n_jobs)
+        if self.method == "barycentric":
+            return BarycentricMap(places, k)
+        if self.method == "nystrom":
+            return fit_nystrom(X, Y, n_neighbors=k, n_jobs=n_jobs)
+        return fit_kernel_ridge(X, Y)
+
+    def _transform(self, X: FloatArray) -> FloatArray:
+        return self.map_.transform(X)
+
+    def is_outside(self, X: Any, *, level: float = 0.01) -> BoolArray:
+        """Return which points lie outside of the region that the samples cover.
+
+        There `transform` extrapolates, and its answer is a guess.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            The points.
+        level : float, default=0.01
+            A point counts as outside if it is farther from its neighbors, compared with what these
+            have among themselves, than all but this share of the training samples. So many points
+            inside are flagged by mistake.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_new,)
+            Whether a point lies outside.
+        """
+        check_is_fitted(self, "embedding_")
+        X = self._validate(X, reset=False)
+        if self.region_ is None:
+            msg = "is_outside needs points, but this estimator was fitted to distances."
+            raise InvalidInputError(msg)
+        return self.region_.is_outside(X.astype(np.float64, copy=False), level=level)
+
+    @property
+    def _precomputed(self) -> bool:
+        return is_precomputed(self.estimator, "metric", "dissimilarity")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
+            inner = get_tags(self.estimator)
+            tags.non_deterministic = inner.non_deterministic
+            tags.input_tags.sparse = self._precomputed and inner.input_tags.sparse
+        return tags

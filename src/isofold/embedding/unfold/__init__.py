@@ -1,0 +1,1 @@
+"""Unfold, which decides: rehearsal, trials, decision."""

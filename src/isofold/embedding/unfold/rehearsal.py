@@ -1,0 +1,383 @@
+"""Candidates for a map: rehearsed on a sample, judged by what they did not see.
+
+A rehearsal fits every candidate to most of a sample of the data and places the rest by its
+`transform`. A candidate is as good as these places: the share of a held-out sample's true
+neighbors that are its neighbors on the map, times how true the distances to them are.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from isofold._base import BaseEmbedder
+from isofold._progress.stages import interrupted, interruptible, stage
+from isofold._typing import FloatArray, IntArray
+from isofold.embedding.ipa import IPA
+from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
+from isofold.embedding.unfold.projection import Projection
+from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning, InvalidInputError
+from isofold.neighbors import Neighbors, build_graph, build_search, edge_errors, mean_at_nodes
+from isofold.neighbors.duplicates import find_distinct
+from isofold.neighbors.precomputed import nearest_in_rows
+from isofold.stitching.evidence import LARGEST_MISFIT
+
+__all__ = ["Candidate", "Judgement", "fit_quietly", "judge", "judgement_of", "rehearse"]
+
+REHEARSED = 1250
+"""Samples of a rehearsal: a second or two for all candidates."""
+
+FOLDS, ENOUGH_HELD = 5, 250
+"""Parts of which one is held out, and how many samples are to be held out in all: fewer samples are
+rehearsed several times, with other parts held out, so that chance does not decide."""
+
+FEW = 40
+"""Fewer samples are not divided: candidates are judged by what they saw."""
+
+JUDGED_NEIGHBORS = 10
+"""Neighbors of a held-out sample that are looked for on the map."""
+
+DISTORTION_NEIGHBORS = 10
+"""Neighbors by whose distances a projection is judged."""
+
+HARMLESS = {"bending", "certificate", "curvature", "noise", "outliers", "pieces"}
+"""Doubts that are told, but do not keep a stitched map from being taken: the noise of a sheet, its
+pieces and outliers, and what any map would lose."""
+
+ABOUT_DATA = {"closure", "curvature", "layers"}
+"""Doubts about the data rather than about how they were stitched: they concern any map."""
+
+LARGEST_FOLDED = 0.05
+"""Share of near pairs on a map that are far apart in the data from which on it is folded, whatever
+its score: a cylinder pressed flat has one in two, a sharp edge one in three hundred."""
+
+IPA_SAMPLE, GRAPH_SHARE = 100_000, 0.3
+"""Samples beyond which stitching takes hardly longer: it works on a part of them; and the time of a
+graph of all samples beside that of local scaling, as both grow with the data."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What a stitched map says of itself.
+
+    Attributes
+    ----------
+    misfit : float
+        Misfit of patches over the variance in their overlaps.
+    certified : bool
+        Whether the stitching is known to be the best.
+    estimated_error : float
+        Estimated error of the coordinates relative to their extent.
+    folded : float
+        Share of near pairs on the map that are far apart in the data.
+    doubts : frozenset of str
+        Names of the flags that are raised.
+    messages : tuple of str
+        What they say.
+    about_data : tuple of str
+        What those of them say that concern any map of the data.
+    """
+
+    misfit: float
+    certified: bool
+    estimated_error: float
+    folded: float
+    doubts: frozenset[str]
+    messages: tuple[str, ...]
+    about_data: tuple[str, ...] = ()
+
+    @property
+    def is_stitched(self) -> bool:
+        """Whether there were patches to be stitched, all over the data."""
+        return "projected" not in self.doubts
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether parts lie on top of each other."""
+        return self.folded > LARGEST_FOLDED
+
+    @property
+    def is_sheet(self) -> bool:
+        """Whether the data are a sheet that was unfolded."""
+        return self.misfit <= LARGEST_MISFIT and not self.doubts - HARMLESS
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A method, and how it did.
+
+    Attributes
+    ----------
+    method : str
+        "ipa", "local_mds" or "pca".
+    score : float
+        ``kept * (1 - length_error)``, 0 at least; NaN if it was not rehearsed.
+    kept : float
+        Share of the neighbors of held-out samples that are neighbors on the map.
+    length_error : float
+        Median relative error of the distances to them.
+    seconds, placing : float
+        Time of the fit in the rehearsal, and of placing one held-out sample.
+    judgement : Judgement or None
+        What a stitched map says of itself.
+    note : str
+        Why it was not rehearsed, or failed; else empty.
+    """
+
+    method: str
+    score: float = float("nan")
+    kept: float = float("nan")
+    length_error: float = float("nan")
+    seconds: float = float("nan")
+    placing: float = 0.0
+    judgement: Judgement | None = field(default=None)
+    note: str = ""
+
+    def seconds_for(self, size: int, n_samples: int, rehearsed: int) -> float:
+        """Return how long it takes to fit so many samples and place the others, about."""
+        growth, inside = size / max(rehearsed, 1), 0.0
+        if self.method == "ipa":
+            fit = min(size, IPA_SAMPLE) / max(rehearsed, 1)
+        elif self.method == "local_mds":
+            # All pairs of a sample, the graph of all, and the others placed within the sample.
+            paired = min(size, MOST_PAIRED)
+            spread = paired / max(rehearsed, 1)
+            fit = spread**2 + GRAPH_SHARE * growth
+            inside = max(1.0, spread) * (size - paired)
+        else:
+            fit = growth
+        # Neighbors of the rest are sought among those that were fitted.
+        outside = max(1.0, growth) * (n_samples - size)
+        return self.seconds * max(1.0, fit) + self.placing * (inside + outside)
+
+
+def make_embedder(method: str, n_components: int, **shared: Any) -> BaseEmbedder:
+    """Return the unfitted embedder of a candidate."""
+    if method == "pca":
+        return Projection(n_components=n_components)
+    known = {"ipa": IPA, "local_mds": LocalMDS}
+    return known[method](n_components=n_components, **shared)
+
+
+def rehearse(
+    methods: tuple[str, ...],
+    X: FloatArray,
+    n_components: int,
+    rng: np.random.RandomState,
+    *,
+    is_distances: bool = False,
+    most: int = REHEARSED,
+    is_late: Callable[[], bool] = bool,
+    **shared: Any,
+) -> tuple[Candidate, ...]:
+    """Fit candidates to parts of the data and judge them by the others.
+
+    Parameters
+    ----------
+    methods : tuple of str
+        The candidates.
+    X : ndarray of shape (n_samples, n_features) or (n_samples, n_samples)
+        The points, or distances.
+    n_components : int
+        Dimension of the map.
+    rng : RandomState
+        Draws the samples.
+    is_distances : bool, default=False
+        Whether `X` holds distances.
+    most : int, default=1250
+        Samples that are used at most.
+    is_late : callable, optional
+        Tells between two divisions whether time is short: then no other is tried.
+    **shared
+        Parameters of the embedders.
+
+    Returns
+    -------
+    tuple of Candidate
+        How they did, in the given order; after an interruption only those that were tried.
+    """
+    n = min(len(X), most)
+    order = rng.permutation(len(X))[:n]
+    folds = [(np.arange(n), np.arange(n))]
+    if n >= FEW:
+        parts = np.array_split(np.arange(n), FOLDS)
+        n_runs = min(FOLDS, -(-ENOUGH_HELD // len(parts[-1])))
+        folds = [(np.sort(np.delete(order, held)), np.sort(order[held])) for held in parts[:n_runs]]
+    runs: dict[str, list[Candidate]] = {method: [] for method in methods}
+    with interruptible(), stage("rehearsal", total=len(folds) * len(methods)) as steps:
+        for train, test in folds:
+            rehearsal = Rehearsal(X, train, test, is_distances, n_components, shared)
+            for method in methods:
+                if not interrupted() or not any(runs.values()):
+                    runs[method].append(rehearsal.run(method))
+                    steps.advance()
+            if is_late() or interrupted():
+                break
+    return tuple(_summed(method, found) for method, found in runs.items() if found)
+
+
+def rehearsal_size(n_samples: int, most: int = REHEARSED) -> int:
+    """Return how many samples a rehearsal fits."""
+    n = min(n_samples, most)
+    return n if n < FEW else n - n // FOLDS
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsal:
+    """One division of samples into those that are fitted and those that are held out.
+
+    Attributes
+    ----------
+    X : ndarray
+        Points, or distances.
+    train, test : ndarray of int
+        The samples of both kinds; the same if there are too few to be divided.
+    is_distances : bool
+        Whether `X` holds distances.
+    n_components : int
+        Dimension of the map.
+    shared : dict
+        Parameters of the embedders.
+    """
+
+    X: FloatArray
+    train: IntArray
+    test: IntArray
+    is_distances: bool
+    n_components: int
+    shared: dict[str, Any]
+
+    def run(self, method: str) -> Candidate:
+        """Fit a candidate and judge it."""
+        shared = self.shared | ({"metric": "precomputed"} if self.is_distances else {})
+        embedder = make_embedder(method, self.n_components, **shared)
+        fitted, held = self._rows(self.train), self._rows(self.test)
+        begin = time.perf_counter()
+        try:
+            fit_quietly(embedder, fitted)
+        except InvalidInputError as error:
+            return Candidate(method, score=0.0, note=str(error))
+        seconds = time.perf_counter() - begin
+        is_same = np.array_equal(self.train, self.test)
+        placed = embedder.embedding_ if is_same else embedder.transform(held)
+        placing = time.perf_counter() - begin - seconds
+        found = self._nearest(fitted, held, is_same=is_same)
+        kept, length_error = judge(found, embedder.embedding_, placed, is_same=is_same)
+        return Candidate(
+            method,
+            score=kept * max(0.0, 1.0 - length_error),
+            kept=kept,
+            length_error=length_error,
+            seconds=seconds,
+            placing=placing / len(placed),
+            judgement=judgement_of(embedder),
+        )
+
+    def _rows(self, rows: IntArray) -> FloatArray:
+        return self.X[np.ix_(rows, self.train)] if self.is_distances else self.X[rows]
+
+    def _nearest(self, fitted: FloatArray, held: FloatArray, *, is_same: bool) -> Neighbors:
+        k = min(JUDGED_NEIGHBORS, max(1, (len(fitted) - 1) // 3))
+        if not self.is_distances:
+            return nearest_points(fitted, held, k, is_same=is_same)
+        own = np.arange(len(held)) if is_same else None
+        return Neighbors(*nearest_in_rows(held, k, own=own))
+
+
+def _summed(method: str, runs: list[Candidate]) -> Candidate:
+    """Return one candidate for its runs in all folds: means, and the largest doubts."""
+    failed = [run for run in runs if run.note]
+    if failed or len(runs) == 1:
+        return failed[0] if failed else runs[0]
+    judgements = [run.judgement for run in runs if run.judgement is not None]
+    worst = max(judgements, key=lambda found: found.misfit, default=None)
+    if worst is not None:
+        worst = replace(
+            worst,
+            folded=max(found.folded for found in judgements),
+            doubts=frozenset().union(*(found.doubts for found in judgements)),
+        )
+    return Candidate(
+        method,
+        score=float(np.mean([run.score for run in runs])),
+        kept=float(np.mean([run.kept for run in runs])),
+        length_error=float(np.mean([run.length_error for run in runs])),
+        seconds=float(np.mean([run.seconds for run in runs])),
+        placing=float(np.mean([run.placing for run in runs])),
+        judgement=worst,
+    )
+
+
+def fit_quietly(embedder: BaseEmbedder, X: Any) -> None:
+    """Fit without warnings: what they tell is in the survey and in the judgement."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtfulMapWarning)
+        warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        embedder.fit(X)
+
+
+def judgement_of(embedder: BaseEmbedder) -> Judgement | None:
+    """Return what a stitched map says of itself, None for other maps."""
+    if not isinstance(embedder, IPA):
+        return None
+    diagnosis = embedder.diagnosis_
+    return Judgement(
+        misfit=float(diagnosis["misfit"].value),
+        certified=not diagnosis["certificate"].is_raised,
+        estimated_error=float(embedder.estimated_error_),
+        folded=float(diagnosis["contraction"].value),
+        doubts=frozenset(flag.name for flag in diagnosis.raised),
+        messages=tuple(flag.message for flag in diagnosis.raised),
+        about_data=tuple(flag.message for flag in diagnosis.raised if flag.name in ABOUT_DATA),
+    )
+
+
+def judge(
+    near: Neighbors, on_map: FloatArray, placed: FloatArray, *, is_same: bool
+) -> tuple[float, float]:
+    """Return which share of neighbors is kept, and the median error of the distances to them.
+
+    Parameters
+    ----------
+    near : Neighbors
+        The nearest of the fitted samples to every placed one, in the data.
+    on_map : ndarray of shape (n, r)
+        The map of the fitted samples.
+    placed : ndarray of shape (m, r)
+        The places of the others.
+    is_same : bool
+        Whether these are the fitted samples themselves.
+
+    Returns
+    -------
+    kept, length_error : float
+        Between 0 and 1, and from 0 on. Of coincident points nothing can be lost.
+    """
+    lengths = near.distances.astype(np.float64)
+    found = nearest_points(on_map, placed, lengths.shape[1], is_same=is_same).indices
+    same = (near.indices[:, :, None] == found[:, None, :]).any(axis=2)
+    mapped = np.linalg.norm(placed[:, None, :].astype(np.float64) - on_map[near.indices], axis=2)
+    apart = lengths > 0.0
+    if not apart.any():
+        return 1.0, 0.0
+    errors = np.abs(mapped[apart] / lengths[apart] - 1.0)
+    return float(same.mean()), float(np.median(errors))
+
+
+def distortion_of(points: FloatArray, embedding: FloatArray) -> FloatArray:
+    """Return the mean relative error of the distances of every sample to its neighbors."""
+    k = min(DISTORTION_NEIGHBORS, find_distinct(points).n_nodes - 1)
+    graph = build_graph(points, n_neighbors=k)
+    errors = edge_errors(embedding[graph.sample_of_node], graph)
+    return np.asarray(mean_at_nodes(errors, graph)[graph.node_of_sample])
+
+
+def nearest_points(points: FloatArray, asked: FloatArray, k: int, *, is_same: bool) -> Neighbors:
+    """Return the nearest of some points to others, or to each other."""
+    search = build_search(points)
+    return search.query_self(k) if is_same else search.query(asked, k)

@@ -1,0 +1,395 @@
+"""Trials: candidates rehearsed, one of them fitted, within the time that there is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from isofold._base import BaseEmbedder
+from isofold._progress.stages import closing, interrupt, interrupted, stage
+from isofold._typing import FloatArray, IntArray
+from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
+from isofold.embedding.unfold.budget import LEAST_FITTED, SHARE_OF_TIME, Clock
+from isofold.embedding.unfold.rehearsal import (
+    FEW,
+    REHEARSED,
+    Candidate,
+    Judgement,
+    distortion_of,
+    fit_quietly,
+    judgement_of,
+    make_embedder,
+    rehearsal_size,
+    rehearse,
+)
+from isofold.neighbors import build_search
+from isofold.neighbors.precomputed import nearest_in_rows
+from isofold.patches.noise_axes import is_flat
+from isofold.stitching.evidence import LARGEST_MISFIT
+from isofold.survey import Survey
+
+__all__ = ["Choice", "Trial", "Trials"]
+
+POINTS, DISTANCES = ("ipa", "local_mds", "pca"), ("local_mds",)
+"""The candidates, by what is known of the samples."""
+
+MOST_DIMENSIONS = 12
+"""Dimensions that are tried at most."""
+
+NEARLY = 1.0
+"""How far the estimated dimension may exceed that of the map for stitching to be tried on all data
+although it failed in the rehearsal: in a sample the layers of a roll lie closer to each other."""
+
+PAIRS_A_SECOND, LEAST_EPOCHS = 1.5e8, 30
+"""Pairs of samples a second that draw each other, and sweeps at least, where time is too short to
+draw all pairs as often as by default."""
+
+LOOSE_MISFIT, CLEAR_LEAD = 0.3, 1.05
+"""Misfit of patches from which on a stitched map must have this many times the score of the others
+to be taken: below are caps, half globes and strips, above clouds, where chance decides."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A dimension, why it was taken, and how the candidates did in it.
+
+    Attributes
+    ----------
+    n_components : int
+        The dimension.
+    reason : str
+        Why, if it was not given.
+    candidates : tuple of Candidate
+        The rehearsed candidates; empty if there was no need to.
+    """
+
+    n_components: int
+    reason: str
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """The method that was decided for, fitted.
+
+    Attributes
+    ----------
+    method : str
+        Its name.
+    choice : Choice
+        Dimension and rehearsed candidates.
+    embedder : embedder
+        The fitted method.
+    rows : ndarray of int
+        The samples it was fitted to.
+    embedding : ndarray of shape (n_samples, n_components)
+        The places of all samples.
+    judgement : Judgement or None
+        What the stitched map of all samples, or else of the rehearsal, says of itself.
+    is_exact : bool
+        Whether the data have no more dimensions than the map.
+    """
+
+    method: str
+    choice: Choice
+    embedder: BaseEmbedder
+    rows: IntArray
+    embedding: FloatArray
+    judgement: Judgement | None
+    is_exact: bool = False
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The candidates."""
+        return self.choice.candidates
+
+    @property
+    def is_sheet(self) -> bool:
+        """Whether the data are a sheet that was unfolded."""
+        return self.method == "ipa" and self.judgement is not None and self.judgement.is_sheet
+
+    def doubts(self, survey: Survey) -> frozenset[str]:
+        """Return the names of all doubts that the evidence raised, whatever method was taken."""
+        found = frozenset() if self.judgement is None else self.judgement.doubts
+        if self.is_exact or self.is_sheet:
+            return found
+        seen = {flag.name for flag in survey.raised}
+        return found | seen | ({"pieces"} if len(survey.parts) > 1 else set())
+
+    def evidence(self, survey: Survey) -> dict[str, float]:
+        """Return the figures that decided, by name; those that could be told."""
+        figures = {
+            "dimension": survey.dimension,
+            "pieces": float(len(survey.parts)),
+            "noise": survey.parts[0].noise,
+            "sampling": survey.sampling,
+            "exact": float(self.is_exact),
+        }
+        if self.judgement is not None:
+            figures["misfit"] = self.judgement.misfit
+            figures["certified"] = float(self.judgement.certified)
+            figures["estimated_error"] = self.judgement.estimated_error
+        figures |= {f"score_{c.method}": c.score for c in self.candidates}
+        return {name: value for name, value in figures.items() if np.isfinite(value)}
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """All that is needed to decide.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array
+        Points, or distances.
+    is_distances : bool
+        Whether it holds distances.
+    survey : Survey
+        What the data look like.
+    rng : RandomState
+        Draws samples.
+    clock : Clock
+        The time that is left.
+    shared : dict
+        Parameters of all candidates.
+    """
+
+    X: Any
+    is_distances: bool
+    survey: Survey
+    rng: np.random.RandomState
+    clock: Clock
+    shared: dict[str, Any]
+
+    def given_dimension(self, n_components: int) -> Choice:
+        """Return the choice of a dimension that the user made."""
+        candidates = () if self._is_flat(n_components) else self._rehearse(n_components)
+        return Choice(n_components, "", candidates)
+
+    def smallest_dimension(self, tolerance: float) -> Choice:
+        """Return the smallest dimension in which distances are kept to a tolerance."""
+        if sp.issparse(self.X):
+            return self._smallest_for_graph(tolerance)
+        suggested = min(self.survey.suggested_dimension, self._most_dimensions())
+        allowed, tried = percent(tolerance), dict[int, Choice]()
+        for r in range(1, self._most_dimensions() + 1):
+            tried[r] = self.given_dimension(r)
+            if not tried[r].candidates:
+                return tried[r]
+            if any(c.length_error <= tolerance for c in tried[r].candidates):
+                words = (
+                    f"n_components={r} is the least that keeps distances to {percent(tolerance)}."
+                )
+                return replace(tried[r], reason=words)
+            if interrupted():
+                return replace(tried[r], reason=f"Interrupted; up to {r} dimensions were tried.")
+            if self.clock.is_late():
+                break
+        short = "Time was short: no" if r < self._most_dimensions() else "No"
+        words = (
+            f"{short} n_components up to {r} keeps distances to {allowed}; {suggested} was taken, "
+            f"as the growth of neighborhoods suggests."
+        )
+        return replace(tried.get(suggested) or self.given_dimension(suggested), reason=words)
+
+    def _smallest_for_graph(self, tolerance: float) -> Choice:
+        """Return the smallest dimension in which known distances are kept to a tolerance."""
+        everything, errors = np.arange(self.X.shape[0]), dict[int, float]()
+        for r in range(1, self._most_dimensions() + 1):
+            errors[r] = self._fitted("local_mds", r, everything).length_errors_.median
+            if errors[r] <= tolerance:
+                words = f"n_components={r} is the least that keeps distances to"
+                return Choice(r, f"{words} {percent(tolerance)}.", ())
+            if self.clock.is_late() or interrupted():
+                break
+        best = min(errors, key=errors.__getitem__)
+        words = (
+            f"No n_components up to {r} keeps distances to {percent(tolerance)}; {best} was best."
+        )
+        return Choice(best, words, ())
+
+    def decide(self, choice: Choice) -> Trial:
+        """Return the method that suits the data, fitted; after an interruption what is known."""
+        try:
+            return self._decided(choice)
+        except KeyboardInterrupt:
+            if interrupted() or not choice.candidates:
+                raise
+            interrupt()
+            return self._closed(choice)
+
+    def _decided(self, choice: Choice) -> Trial:
+        r = choice.n_components
+        everything = np.arange(self.X.shape[0])
+        if not choice.candidates:
+            method = "local_mds" if sp.issparse(self.X) else "pca"
+            embedder = self._fitted(method, r, everything)
+            embedding, is_exact = embedder.embedding_, method == "pca"
+            return Trial(method, choice, embedder, everything, embedding, None, is_exact=is_exact)
+        if interrupted():
+            return self._closed(choice)
+        stitched, others = choice.candidates[0], choice.candidates[1:]
+        if self.is_distances:
+            return self._trial(stitched, choice)
+        best = max(others, key=lambda candidate: candidate.score)
+        judgement = stitched.judgement
+        is_best = _leads(stitched, best)
+        if is_best or self._may_be_sheet(stitched, r):
+            trial = self._trial(stitched, choice)
+            judgement = trial.judgement
+            if interrupted():
+                return trial
+            if judgement is not None and judgement.is_sheet:
+                return trial
+            if is_best and judgement is not None and not judgement.is_folded:
+                return trial
+        return self._trial(best, choice, judgement)
+
+    def alternative(self, trial: Trial) -> str:
+        """Return a sentence about what as many dimensions as the data have, or 12, would give."""
+        r = min(self.survey.suggested_dimension, self._most_dimensions())
+        is_sheet = trial.judgement is not None and trial.judgement.is_sheet
+        enough = r <= trial.choice.n_components or is_sheet or not trial.candidates
+        if enough or self.clock.is_late() or interrupted():
+            return ""
+        (candidate,) = self._rehearse(r, DISTANCES)
+        used = next(c for c in trial.candidates if c.method == trial.method)
+        if candidate.note or not candidate.length_error < used.length_error:
+            return ""
+        new = "" if self._n_rehearsed() < FEW else " of new samples"
+        return (
+            f"n_components={r} would keep {candidate.kept:.0%} of the neighbors{new}, not "
+            f"{used.kept:.0%}, and their distances to {candidate.length_error:.0%}, not "
+            f"{used.length_error:.0%} (rehearsed)."
+        )
+
+    def distortion(self, trial: Trial) -> FloatArray:
+        """Return the distortion at every sample, that of the nearest fitted one for the others."""
+        n = self.X.shape[0]
+        if trial.is_exact:
+            return np.zeros(n)
+        fitted = getattr(trial.embedder, "distortion_", None)
+        if fitted is None:
+            fitted = distortion_of(self.X[trial.rows], trial.embedding[trial.rows])
+        if len(trial.rows) == n:
+            return np.asarray(fitted)
+        if self.is_distances:
+            nearest = nearest_in_rows(self.X[:, trial.rows], 1)[1][:, 0]
+        else:
+            nearest = build_search(self.X[trial.rows]).query(self.X, 1).indices[:, 0]
+        return np.asarray(fitted[nearest])
+
+    def _rehearse(
+        self, n_components: int, methods: tuple[str, ...] | None = None
+    ) -> tuple[Candidate, ...]:
+        if sp.issparse(self.X):
+            return ()
+        return rehearse(
+            methods or (DISTANCES if self.is_distances else POINTS),
+            self.X,
+            n_components,
+            self.rng,
+            is_distances=self.is_distances,
+            most=self._n_rehearsed(),
+            is_late=self.clock.is_late,
+            **self.shared,
+        )
+
+    def _n_rehearsed(self) -> int:
+        """Return how many samples are rehearsed."""
+        width = 1 if self.is_distances else self.X.shape[1]
+        return min(self.X.shape[0], self.clock.most_samples(REHEARSED, width))
+
+    def _is_flat(self, n_components: int) -> bool:
+        """Tell whether the data lie in as many dimensions, so that nothing is to be unfolded."""
+        if self.is_distances:
+            return False
+        rank = self.survey.rank
+        if rank is not None and n_components < min(rank, self.X.shape[1]):
+            return False
+        return is_flat(self.X, n_components)
+
+    def _most_dimensions(self) -> int:
+        likely = MOST_DIMENSIONS
+        if np.isfinite(self.survey.dimension):
+            likely = self.survey.suggested_dimension + 2
+        return max(1, min(MOST_DIMENSIONS, self.X.shape[1], likely))
+
+    def _may_be_sheet(self, stitched: Candidate, n_components: int) -> bool:
+        """Tell whether stitching all data is worth the time: more points may settle doubts."""
+        judgement = stitched.judgement
+        if judgement is None:
+            return False
+        gap = self.survey.parts[0].gap_dimension
+        is_thin = self.survey.dimension <= n_components + NEARLY or gap == n_components
+        return judgement.misfit <= LARGEST_MISFIT or is_thin
+
+    def _closed(self, choice: Choice) -> Trial:
+        """Return the best candidate so far, fitted again to as many samples as were rehearsed."""
+        best = max(choice.candidates, key=lambda candidate: candidate.score)
+        n, size = self.X.shape[0], rehearsal_size(self.X.shape[0], self._n_rehearsed())
+        with closing():
+            return self._trial(best, choice, rows=np.sort(self.rng.permutation(n)[:size]))
+
+    def _trial(
+        self,
+        candidate: Candidate,
+        choice: Choice,
+        judgement: Judgement | None = None,
+        rows: IntArray | None = None,
+    ) -> Trial:
+        """Return a candidate fitted to some samples, or to as many as time allows."""
+        if rows is None:
+            rows = self._rows_in_time(candidate)
+        with stage("embed samples"):
+            embedder = self._fitted(candidate.method, choice.n_components, rows)
+        everything = len(rows) == self.X.shape[0]
+        embedding = embedder.embedding_
+        if not everything:
+            asked = self.X[:, rows] if self.is_distances else self.X
+            embedding = embedder.transform(asked)
+        own = judgement_of(embedder)
+        return Trial(
+            candidate.method, choice, embedder, rows, embedding, judgement if own is None else own
+        )
+
+    def _rows_in_time(self, candidate: Candidate) -> IntArray:
+        n = self.X.shape[0]
+        size, allowed = n, SHARE_OF_TIME * self.clock.left()
+        rehearsed = rehearsal_size(n, self._n_rehearsed())
+        while size > LEAST_FITTED and candidate.seconds_for(size, n, rehearsed) > allowed:
+            size = max(LEAST_FITTED, int(0.8 * size))
+        if size >= n:
+            return np.arange(n)
+        return np.sort(self.rng.choice(n, size, replace=False))
+
+    def _fitted(self, method: str, n_components: int, rows: IntArray) -> BaseEmbedder:
+        shared = dict(self.shared)
+        if self.is_distances:
+            shared["metric"] = "precomputed"
+        if sp.issparse(self.X):
+            pairs = min(len(rows), MOST_PAIRED) ** 2
+            in_time = SHARE_OF_TIME * self.clock.left() * PAIRS_A_SECOND / pairs
+            shared["n_epochs"] = int(np.clip(in_time, LEAST_EPOCHS, LocalMDS().n_epochs))
+        embedder = make_embedder(method, n_components, **shared)
+        X = self.X
+        if len(rows) < X.shape[0]:
+            X = X[np.ix_(rows, rows)] if self.is_distances else X[rows]
+        fit_quietly(embedder, X)
+        return embedder
+
+
+def _leads(stitched: Candidate, best: Candidate) -> bool:
+    """Tell whether a stitched map did better than the best of the others, and is no failure."""
+    judgement = stitched.judgement
+    if judgement is None or judgement.is_folded:
+        return False
+    is_loose = judgement.misfit > LOOSE_MISFIT or not judgement.is_stitched
+    return stitched.score > (CLEAR_LEAD if is_loose else 1.0) * best.score
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with as many digits as it needs."""
+    return f"{100.0 * share:.3g}%"

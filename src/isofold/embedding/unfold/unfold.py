@@ -1,0 +1,332 @@
+"""Unfold: looks at the data, decides between methods, and says what was lost.
+
+1. Survey the data: pieces, copies, outliers, intrinsic dimension, noise, shapes.
+2. Rehearse the candidates on a sample, judged by samples that they did not see.
+3. Stitch all data (IPA). If patches fit together, they are a sheet, and this is its map.
+4. Else take the candidate that did best in the rehearsal; on data of more dimensions than the map
+   this is local multidimensional scaling as a rule.
+5. Measure the map and explain the decision.
+
+No step knows a true answer. Where time is short, a part of the data is fitted and the rest placed
+by the map.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from isofold._base import BaseEmbedder
+from isofold._progress.stages import stage
+from isofold._typing import FloatArray
+from isofold._validation import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_fraction,
+    check_positive,
+    check_units,
+)
+from isofold.embedding.mvu.base import read_seed
+from isofold.embedding.unfold.budget import Clock
+from isofold.embedding.unfold.decision import Decision, MapQuality, explain
+from isofold.embedding.unfold.trials import Trial, Trials
+from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, warn_user
+from isofold.extension import fit_from_distances
+from isofold.linalg import GramFactor, coordinates_from_gram, gram_from_distances
+from isofold.neighbors.duplicates import find_distinct
+from isofold.neighbors.graph import distances_between_nodes
+from isofold.neighbors.precomputed import nearest_in_rows
+from isofold.neighbors.search.build import METRICS
+from isofold.quality import continuity, local_isometry, trustworthiness
+from isofold.survey import Survey, survey_samples
+from isofold.survey.data import MOST_SAMPLES
+
+__all__ = ["Unfold"]
+
+logger = logging.getLogger("isofold")
+
+MOST_EMBEDDED = 5000
+"""Samples up to which distances are turned into points, if they are those of points at all."""
+
+EIGENVALUES_A_SECOND, SHARE_FOR_POINTS = 1e9, 0.2
+"""Cube of the number of samples whose eigenvalues take a second, and the share of all time."""
+
+LARGEST_ERROR = 0.01
+"""Relative error of distances between neighbors up to which they are those of points."""
+
+MEASURED, LEAST_MEASURED, MEASURED_NEIGHBORS = 1000, 100, 12
+"""Samples at which the finished map is measured, at most and at least, and neighbors of each."""
+
+DISTANCES_A_SECOND = 2e8
+"""Products of coordinates a second that measuring takes: all distances of each sample, twice."""
+
+
+class Unfold(BaseEmbedder):
+    """Unfolds data by the method that suits them, and says what it did and what was lost.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=2
+        Dimension of the map; "auto" takes the smallest that keeps distances to `tolerance`.
+    n_neighbors : int or "auto", default="auto"
+        Neighbors in the graphs of all methods; "auto" leaves it to each of them.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds: points, or distances (a sparse matrix of known ones, too).
+    tolerance : float, default=0.1
+        Relative error of distances between neighbors up to which they count as kept.
+    max_seconds : float, default=300.0
+        Time that the fit may take, about. Where it is short, a part of the data is fitted and the
+        rest placed by the map.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+    verbose : bool, default=False
+        Whether to show the stages of `fit` and their progress, if there is a screen to show it on.
+        The decision is then logged at level INFO, else DEBUG, to the logger "isofold".
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The map.
+    decision_ : Decision
+        The method used, the alternatives with their scores, the evidence, how true the map is,
+        and sentences for a human. ``print(unfold.decision_)`` shows all.
+    survey_ : Survey
+        What the data look like.
+    estimator_ : embedder
+        The method that was used, fitted.
+    fitted_samples_ : ndarray of int
+        The samples it was fitted to: all, unless time was short.
+    distortion_ : ndarray of shape (n_samples,)
+        Mean relative error of the distances of every sample to its neighbors; of a sample that was
+        placed by the map, that of the nearest fitted one.
+    map_ : DistanceMap or None
+        What `transform` uses where distances could be turned into points.
+    n_components_ : int
+        Dimension of the map.
+
+    See Also
+    --------
+    isofold.IPA : Used where the data are a sheet of the map's dimension.
+    isofold.LocalMDS : Used where they have more dimensions than the map.
+
+    Notes
+    -----
+    Same seed, same map, unless `max_seconds` had to be enforced. `transform` is that of the
+    method used, row by row. A `DoubtfulMapWarning` tells when distances are not kept to
+    `tolerance` (but for what the noise of a sheet adds to them), or when the evidence raised any
+    doubt, whatever method was taken (``decision_.doubts``).
+
+    Examples
+    --------
+    >>> from isofold import Unfold
+    >>> from isofold.datasets import swiss_roll
+    >>> from isofold.quality import procrustes_error
+    >>> roll = swiss_roll(800, width=21.0, uniform=True, random_state=0)
+    >>> unfold = Unfold(random_state=0)
+    >>> Y = unfold.fit_transform(roll.X)
+    >>> unfold.decision_.method
+    'ipa'
+    >>> bool(procrustes_error(Y, roll.truth) < 0.01)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: Any = 2,
+        n_neighbors: Any = "auto",
+        metric: str = "euclidean",
+        tolerance: float = 0.1,
+        max_seconds: float = 300.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.tolerance = tolerance
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+        rng, clock = self._check(X)
+        points = X if self.metric == "euclidean" else points_of(X, clock)
+        survey = self._survey(X, points, clock, rng)
+        trials = Trials(
+            X if points is None else points,
+            is_distances=points is None,
+            survey=survey,
+            rng=rng,
+            clock=clock,
+            shared=self._shared(rng),
+        )
+        if isinstance(self.n_components, str):
+            choice = trials.smallest_dimension(self.tolerance)
+        else:
+            choice = trials.given_dimension(self.n_components)
+        trial = trials.decide(choice)
+        quality = measure(X, trial, clock, metric=self.metric, rng=rng, n_jobs=self.n_jobs)
+        decision = Decision(
+            method=trial.method,
+            n_components=choice.n_components,
+            candidates=trial.candidates,
+            evidence=trial.evidence(survey),
+            quality=quality,
+            reasons=explain(
+                survey, trial, quality, trials.alternative(trial), tolerance=self.tolerance
+            ),
+            doubts=trial.doubts(survey),
+        )
+        # All at once and last: a refused fit leaves an earlier one as it was.
+        self.survey_, self.decision_, self.estimator_ = survey, decision, trial.embedder
+        self.n_components_, self.fitted_samples_ = choice.n_components, trial.rows
+        self.distortion_ = trials.distortion(trial)
+        self.map_ = None
+        if points is not None and self.metric == "precomputed":
+            self.map_ = fit_from_distances(trial.embedding)
+        logger.log(logging.INFO if self.verbose else logging.DEBUG, "%s", decision)
+        # Neighbors of a noisy sheet are off by their noise, which its map leaves out.
+        is_lossy = quality.length_error > self.tolerance and not trial.is_sheet
+        if is_lossy or decision.doubts:
+            warn_user(f"{decision.summary()} See decision_.", DoubtfulMapWarning)
+        return trial.embedding
+
+    def _survey(
+        self, X: Any, points: FloatArray | None, clock: Clock, rng: np.random.RandomState
+    ) -> Survey:
+        """Look at the data, through points if there are any with their distances."""
+        is_points = self.metric == "euclidean"
+        survey = survey_samples(
+            X if points is None else points,
+            metric=self.metric if points is None else "euclidean",
+            max_samples=clock.most_samples(MOST_SAMPLES, X.shape[1] if is_points else 1),
+            random_state=rng,
+            n_jobs=self.n_jobs,
+        )
+        return survey if is_points else replace(survey, n_features=None, rank=None)
+
+    def _transform(self, X: FloatArray) -> FloatArray:
+        if self.map_ is not None:
+            return self.map_.transform(X)
+        if self.metric == "precomputed":
+            X = X[:, self.fitted_samples_]
+        return self.estimator_.transform(X)
+
+    def _check(self, X: FloatArray) -> tuple[np.random.RandomState, Clock]:
+        """Check all parameters, and start the clock."""
+        clock = Clock.started(check_positive(self.max_seconds, name="max_seconds"))
+        check_choice(self.metric, METRICS, name="metric")
+        check_fraction(self.tolerance, name="tolerance")
+        # Empty rows of a sparse matrix are told of where it is read.
+        entries = np.asarray(X.data) if sp.issparse(X) else X
+        if entries.size:
+            check_units(entries, name="X")
+        check_flag(self.verbose, name="verbose")
+        for name in ("n_components", "n_neighbors"):
+            value = getattr(self, name)
+            if isinstance(value, str) and value != "auto":
+                msg = f"{name}={value!r} must be a whole number or 'auto'."
+                raise InvalidInputError(msg)
+            if not isinstance(value, str):
+                check_count(value, name=name)
+        most = X.shape[1] if self.metric == "euclidean" else X.shape[0]
+        if not isinstance(self.n_components, str) and self.n_components > most:
+            what = "feature(s)" if self.metric == "euclidean" else "sample(s)"
+            msg = (
+                f"n_components={self.n_components}, but X has {most} {what}: there is nothing to "
+                f"unfold into more dimensions than that. Pass at most n_components={most}."
+            )
+            raise InvalidInputError(msg)
+        return read_seed(self.random_state), clock
+
+    def _shared(self, rng: np.random.RandomState) -> dict[str, Any]:
+        """Return the parameters of all candidates."""
+        shared = {"random_state": int(rng.randint(2**31 - 1)), "n_jobs": self.n_jobs}
+        if not isinstance(self.n_neighbors, str):
+            shared["n_neighbors"] = self.n_neighbors
+        return shared
+
+
+def points_of(distances: Any, clock: Clock) -> FloatArray | None:
+    """Return points with given distances, or None if there are none, or too many to look.
+
+    Distances are those of points if these have them between near samples, where errors matter most.
+    """
+    n_samples = distances.shape[0]
+    in_time = SHARE_FOR_POINTS * clock.seconds * EIGENVALUES_A_SECOND
+    if sp.issparse(distances) or n_samples > MOST_EMBEDDED or n_samples**3 > in_time:
+        return None
+    between, distinct = distances_between_nodes(distances.astype(np.float64))
+    unit = float(between.max()) or 1.0
+    factor = coordinates_from_gram(gram_from_distances((between / unit) ** 2))
+    points = unit * _without_rounding(factor)
+    k = min(MEASURED_NEIGHBORS, len(between) - 1)
+    near = nearest_in_rows(between, k, own=np.arange(len(between)))[1]
+    for column in near.T:
+        wanted = between[np.arange(len(between)), column]
+        found = np.linalg.norm(points - points[column], axis=1)
+        if (np.abs(found - wanted) > LARGEST_ERROR * wanted).any():
+            return None
+    return np.asarray(points[distinct.node_of_sample])
+
+
+def _without_rounding(factor: GramFactor) -> FloatArray:
+    """Return coordinates without those axes that hold but rounding; at least one.
+
+    Rounding makes as many eigenvalues positive as negative, and as large.
+    """
+    variances = (factor.coordinates**2).sum(axis=0)
+    negative = factor.negative or 0.0
+    rounding = variances.sum() * negative / max(1.0 - negative, negative)
+    beyond = np.cumsum(variances[::-1])[::-1]
+    n_axes = max(1, int((beyond > rounding).sum()))
+    return np.pad(factor.coordinates[:, :n_axes], ((0, 0), (0, max(0, 1 - len(variances)))))
+
+
+@stage("quality")
+def measure(
+    X: Any,
+    trial: Trial,
+    clock: Clock,
+    *,
+    metric: str,
+    rng: np.random.RandomState,
+    n_jobs: int | None,
+) -> MapQuality:
+    """Return how true a map is, measured at some of its samples; copies count once."""
+    if trial.is_exact:
+        return MapQuality(1.0, 1.0, 0.0)
+    if sp.issparse(X):
+        return MapQuality(np.nan, np.nan, float(trial.embedder.length_errors_.median))
+    if metric == "euclidean":
+        rows = find_distinct(X).sample_of_node
+        X = X if len(rows) == len(X) else X[rows]
+    else:
+        X, distinct = distances_between_nodes(X)
+        rows = distinct.sample_of_node
+    n, Y = len(rows), trial.embedding[rows]
+    k = min(MEASURED_NEIGHBORS, (n - 1) // 2)
+    in_time = int(0.2 * clock.left() * DISTANCES_A_SECOND / X.size)
+    n_measured = min(MEASURED, max(LEAST_MEASURED, in_time))
+    how: dict[str, Any] = {
+        "n_neighbors": max(1, k),
+        "metric": metric,
+        "n_samples": n_measured if n > n_measured else None,
+        "random_state": int(rng.randint(2**31 - 1)),
+        "n_jobs": n_jobs,
+    }
+    return MapQuality(
+        float(trustworthiness(X, Y, **how)) if k else np.nan,
+        float(continuity(X, Y, **how)) if k else np.nan,
+        float(local_isometry(X, Y, **how).median),
+    )

@@ -1,0 +1,354 @@
+"""The map that aligned charts make: any point to the embedding, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from isofold._base import BaseEmbedder
+from isofold._memory import block_rows
+from isofold._parallel import ordered_map
+from isofold._progress.stages import stage
+from isofold._typing import FloatArray, IntArray
+from isofold.exceptions import InvalidInputError
+from isofold.linalg import principal_coordinates
+from isofold.linalg.rows import row_product
+from isofold.neighbors import NeighborSearch, build_search
+from isofold.patches import Atlas, Memberships
+from isofold.patches._evaluate import blend, distances_from_charts, evaluate
+from isofold.patches.atlas import bend, joined
+from isofold.patches.noise_axes import Reduction
+from isofold.stitching.components import Unfolding
+from isofold.stitching.levels import Piece
+
+__all__ = ["MappedPoints", "PatchMap", "assemble"]
+
+MORE_NEAREST = 2
+"""So many more than r nodes lend their patches to a new point; the last one's weight is zero. Fewer
+would be equally far from points all over the sheet, where shares would jump."""
+
+BLOCK_SHARES = 8
+"""Blocks are this much smaller than memory would allow, so that threads end together."""
+
+REACH = 1.25
+"""Radii up to which a chart is bent. Members are within one radius of the seed, but up to 1.23
+radii from the origin of their chart."""
+
+INVERSION_STEPS = 6
+"""Fixed-point steps that undo the bending of a chart. It is a correction of second order, and each
+step gains as many digits as the correction is small."""
+
+
+@dataclass(frozen=True, eq=False)
+class MappedPoints:
+    """Images of points, and how far the points are from the charts.
+
+    Attributes
+    ----------
+    images : ndarray of shape (n, p)
+        Where the points go.
+    squared_distances : ndarray of shape (n,)
+        Their mean squared distances from the surfaces that the charts describe.
+    limits : ndarray of shape (n,)
+        What these may be before a point counts as an outlier.
+    nearest : ndarray of int of shape (n,)
+        The nearest node of every point.
+    """
+
+    images: FloatArray
+    squared_distances: FloatArray
+    limits: FloatArray
+    nearest: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class PatchMap:
+    """Charts and their motions, with the nodes that tell which charts are near.
+
+    Attributes
+    ----------
+    search : NeighborSearch
+        Finds the nodes nearest to points of the data space.
+    image_search : NeighborSearch
+        Finds the nodes nearest to points of the embedding.
+    memberships : Memberships
+        The patches of every node.
+    atlas : Atlas
+        The charts.
+    radii, limits : ndarray of shape (n_patches,)
+        How far charts are bent, and squared distances from them that are still normal.
+    rotations : ndarray of shape (n_patches, r, p)
+        Rotations R of the patches.
+    translations : ndarray of shape (n_patches, p)
+        Translations t of the patches.
+    reduction : Reduction or None
+        The projection of the data into the space of the charts, if there is one.
+    estimators : tuple
+        The embedders that are the charts, if there are any; then there is no way back.
+    """
+
+    search: NeighborSearch
+    image_search: NeighborSearch
+    memberships: Memberships
+    atlas: Atlas
+    radii: FloatArray
+    limits: FloatArray
+    rotations: FloatArray
+    translations: FloatArray
+    reduction: Reduction | None = None
+    estimators: tuple[Any, ...] = ()
+
+    @cached_property
+    def _cubics(self) -> tuple[IntArray, FloatArray]:
+        """What the bending of the charts adds to the images."""
+        return self.atlas.cubics(self.rotations)
+
+    def embed(
+        self,
+        points: FloatArray,
+        *,
+        with_distances: bool = True,
+        n_jobs: int | None = None,
+    ) -> MappedPoints:
+        """Map points, each by itself, in blocks of rows.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, d)
+            The points.
+        with_distances : bool, default=True
+            Whether the distances from the charts are wanted; else they are NaN.
+        n_jobs : int or None, default=None
+            Threads, by scikit-learn's convention. Results never depend on it.
+
+        Returns
+        -------
+        MappedPoints
+            Their images and distances.
+        """
+        atlas = self.atlas
+        charts = (atlas.origins, np.ascontiguousarray(atlas.axes), self.radii)
+        motions = (np.ascontiguousarray(self.rotations), np.ascontiguousarray(self.translations))
+        cubics = self._cubics
+        n, p = len(points), self.translations.shape[1]
+        result = MappedPoints(
+            images=np.empty((n, p), dtype=points.dtype),
+            squared_distances=np.full(n, np.nan),
+            limits=np.full(n, np.nan),
+            nearest=np.empty(n, dtype=np.int32),
+        )
+
+        def work(rows: slice) -> None:
+            given, reduction = points[rows], self.reduction
+            block = np.ascontiguousarray(given if reduction is None else reduction.apply(given))
+            result.nearest[rows], blended = self._blend(self.search, block)
+            if self.estimators:
+                result.images[rows] = self._by_estimators(block, *blended)
+            else:
+                result.images[rows] = evaluate(block, *blended, *charts, cubics, motions)
+            if with_distances:
+                result.squared_distances[rows], result.limits[rows] = distances_from_charts(
+                    block, *blended, *charts, atlas.coefficients, self.limits
+                )
+                if reduction is not None:
+                    left_out = reduction.squared_distance(given, block)
+                    result.squared_distances[rows] += left_out
+                    result.limits[rows] += OUTLIER_FACTOR * reduction.left_out
+
+        blocks = _blocks(n, points.shape[1])
+        with stage("place points", total=len(blocks)) as steps:
+            for _ in ordered_map(work, blocks, n_jobs=n_jobs, steps=steps):
+                pass
+        return result
+
+    def placed_by(self, places: FloatArray, patches: IntArray) -> FloatArray:
+        """Return where one given patch puts each place: what patches disagree about.
+
+        Parameters
+        ----------
+        places : ndarray of shape (n, d)
+            Points in the space of the charts.
+        patches : ndarray of int of shape (n,)
+            The patch of each.
+
+        Returns
+        -------
+        ndarray of shape (n, p)
+            Points of the embedding.
+        """
+        block = np.ascontiguousarray(places)
+        alone = (
+            np.arange(len(block) + 1, dtype=np.int64),
+            np.ascontiguousarray(patches, dtype=np.int64),
+            np.ones(len(block)),
+        )
+        if self.estimators:
+            return self._by_estimators(block, *alone)
+        charts = (self.atlas.origins, np.ascontiguousarray(self.atlas.axes), self.radii)
+        motions = (np.ascontiguousarray(self.rotations), np.ascontiguousarray(self.translations))
+        return evaluate(block, *alone, *charts, self._cubics, motions)
+
+    def restore(self, images: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+        """Map points of the embedding back onto the surface that the charts describe.
+
+        Parameters
+        ----------
+        images : ndarray of shape (n, p)
+            Points of the embedding.
+        n_jobs : int or None, default=None
+            Threads, by scikit-learn's convention.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            Points of the data space.
+        """
+        if self.estimators:
+            msg = "Charts by embedders have no inverse. Use chart='quadratic' or 'pca' for that."
+            raise InvalidInputError(msg)
+        d = self.atlas.origins.shape[1]
+
+        def work(rows: slice) -> tuple[slice, FloatArray]:
+            return rows, self._restore_block(np.asarray(images[rows], dtype=np.float64))
+
+        points = np.empty((len(images), d))
+        for rows, block in ordered_map(work, _blocks(len(images), d), n_jobs=n_jobs):
+            points[rows] = block
+        return points if self.reduction is None else self.reduction.undo(points)
+
+    def _by_estimators(
+        self, block: FloatArray, ends: IntArray, chosen: IntArray, shares: FloatArray
+    ) -> FloatArray:
+        """Return images by charts that are embedders."""
+        images = np.zeros((len(block), self.translations.shape[1]))
+        owner = np.repeat(np.arange(len(block)), np.diff(ends))
+        for patch in np.unique(chosen):
+            entries = np.flatnonzero(chosen == patch)
+            estimator, mean = self.estimators[patch]
+            if not hasattr(estimator, "transform"):
+                msg = (
+                    f"chart={estimator!r} has no transform, so that samples which its patches do "
+                    f"not hold cannot be placed. Use an embedder with transform."
+                )
+                raise InvalidInputError(msg)
+            u = _transform_rows(estimator, block[owner[entries]]) - mean
+            placed = row_product(u, self.rotations[patch, : u.shape[1]]) + self.translations[patch]
+            np.add.at(images, owner[entries], shares[entries, None] * placed)
+        return images
+
+    def _restore_block(self, images: FloatArray) -> FloatArray:
+        _, (ends, chosen, shares) = self._blend(self.image_search, np.ascontiguousarray(images))
+        y = np.repeat(images, np.diff(ends), axis=0) - self.translations[chosen]
+        surface = np.empty((len(chosen), self.atlas.origins.shape[1]))
+        # The chart of every entry is gathered, with its bending and coefficients.
+        r, (q, d) = self.atlas.n_components, self.atlas.coefficients.shape[1:]
+        width = 8 * ((2 * q + r) * d + r * y.shape[1] + (0 if self.atlas.is_flat else 2 * r**4))
+        step = block_rows(width, len(chosen))
+        for start in range(0, len(chosen), step):
+            part = slice(start, start + step)
+            surface[part] = self._surface(chosen[part], y[part])
+        return np.asarray(np.add.reduceat(shares[:, None] * surface, ends[:-1], axis=0))
+
+    def _surface(self, chosen: IntArray, y: FloatArray) -> FloatArray:
+        """Return the points of charts whose images are y, relative to the charts' translations."""
+        u = (self.rotations[chosen] @ y[:, :, None])[:, :, 0]
+        atlas, radii = self.atlas.chosen(chosen), self.radii[chosen][:, None]
+        t = u
+        for _ in range(INVERSION_STEPS):
+            length = np.linalg.norm(t, axis=1, keepdims=True)
+            inner = t * np.minimum(1.0, radii / np.maximum(length, radii))
+            t = u - (bend(atlas, inner[:, None, :])[:, 0] - inner)
+        return atlas.surface(t, radii)
+
+    def _blend(
+        self, search: NeighborSearch, block: FloatArray
+    ) -> tuple[IntArray, tuple[IntArray, IntArray, FloatArray]]:
+        """Return the nearest nodes of points, and the patches of points with their shares."""
+        n_nearest = self.atlas.n_components + MORE_NEAREST
+        near = search.query(block, min(n_nearest, search.n_points))
+        return near.indices[:, 0], blend(
+            np.ascontiguousarray(near.indices, dtype=np.int64),
+            np.ascontiguousarray(near.distances, dtype=np.float64),
+            self.memberships.indptr,
+            self.memberships.patches,
+            self.memberships.weights,
+        )
+
+
+def _transform_rows(estimator: Any, points: FloatArray) -> FloatArray:
+    """Return what an embedder makes of points, one at a time unless it promises that anyway."""
+    if isinstance(estimator, BaseEmbedder):
+        return np.asarray(estimator.transform(points))
+    return np.vstack([estimator.transform(points[i : i + 1]) for i in range(len(points))])
+
+
+def _blocks(n_rows: int, d: int) -> list[slice]:
+    """Return row blocks small enough for several threads, large enough to be worth the call."""
+    # A row has its point, its four nearest nodes and some eight patches with shares.
+    step = block_rows(BLOCK_SHARES * 8 * (d + 40), n_rows)
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+OUTLIER_FACTOR, OUTLIER_SHARE = 25.0, 0.04
+"""A point is an outlier if its squared distance from the charts exceeds so many residual variances
+plus such a share of the squared radius."""
+
+
+def assemble(
+    points: FloatArray, unfolding: Unfolding, reduction: Reduction | None = None
+) -> PatchMap:
+    """Join the maps of all pieces into one, centered and in principal axes.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_nodes, d)
+        The points at the nodes in use.
+    unfolding : Unfolding
+        The pieces.
+    reduction : Reduction or None, default=None
+        The projection of the data into the space of the points, if there is one.
+
+    Returns
+    -------
+    PatchMap
+        The map.
+    """
+    embedding = unfolding.embedding
+    mean = embedding.mean(axis=0)
+    axes = principal_coordinates(embedding, embedding.shape[1]).axes
+    pieces = unfolding.pieces
+    radii = np.concatenate([piece.cover.radii for piece in pieces])
+    residual = np.concatenate([piece.charts.residual for piece in pieces])
+    motions = [piece.alignment for piece in pieces]
+    return PatchMap(
+        search=build_search(points, n_jobs=1),
+        image_search=build_search((embedding - mean) @ axes, n_jobs=1),
+        memberships=_joined_memberships(pieces, unfolding.graph.n_nodes),
+        atlas=joined([piece.charts.atlas for piece in pieces]),
+        radii=REACH * radii,
+        limits=OUTLIER_FACTOR * residual + OUTLIER_SHARE * radii**2,
+        rotations=np.concatenate([motion.rotations for motion in motions]) @ axes,
+        translations=(np.concatenate([motion.translations for motion in motions]) - mean) @ axes,
+        reduction=reduction,
+        estimators=tuple(entry for piece in pieces for entry in piece.charts.estimators),
+    )
+
+
+def _joined_memberships(pieces: list[Piece], n_nodes: int) -> Memberships:
+    """Return the patches of all nodes, those of one piece after those of the other."""
+    nodes = np.concatenate([piece.nodes[piece.memberships.points] for piece in pieces])
+    shift = np.cumsum([0] + [piece.cover.n_patches for piece in pieces[:-1]])
+    entry_shift = np.cumsum([0] + [len(piece.cover.members) for piece in pieces[:-1]])
+    patches = [p.memberships.patches + s for p, s in zip(pieces, shift, strict=True)]
+    entries = [p.memberships.entries + s for p, s in zip(pieces, entry_shift, strict=True)]
+    order = np.argsort(nodes, kind="stable")
+    counts = np.bincount(nodes, minlength=n_nodes)
+    return Memberships(
+        indptr=np.concatenate([[0], np.cumsum(counts)]),
+        entries=np.concatenate(entries)[order],
+        patches=np.concatenate(patches)[order],
+        weights=np.concatenate([piece.memberships.weights for piece in pieces])[order],
+    )

@@ -1,0 +1,1 @@
+"""PLML's walk: flat cells of the data, laid beside each other one by one."""

@@ -1,0 +1,86 @@
+"""Points cut into pieces of about one size, by one of several clusterings."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn import config_context
+
+from isofold._progress.stages import stage
+from isofold._typing import FloatArray, IntArray
+from isofold.clustering.balanced import balanced_clusters, join_small
+from isofold.linalg import principal_coordinates
+from isofold.merging.chained import tree_clusters
+from isofold.neighbors import euclidean_spanning_tree
+
+__all__ = ["CLUSTERINGS", "compressed", "cut_pieces"]
+
+CLUSTERINGS = ("balanced", "gmm", "mst")
+
+MOST_GAUSSIANS = 32
+"""Gaussians of "gmm", as in the paper."""
+
+
+MOST_AXES = 32
+"""Principal axes in which points are clustered: the rest is mostly noise, and takes time."""
+
+
+def compressed(points: FloatArray) -> FloatArray:
+    """Return points in their widest principal axes, if they have many."""
+    if points.shape[1] <= MOST_AXES:
+        return points
+    return principal_coordinates(points, min(MOST_AXES, len(points))).coordinates
+
+
+@stage("pieces")
+def cut_pieces(
+    points: FloatArray,
+    size: int,
+    *,
+    clustering: str,
+    least: int,
+    seed: int,
+    is_quick: bool = False,
+    n_jobs: int | None = None,
+) -> IntArray:
+    """Cut points into pieces.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, d)
+        The points, all distinct.
+    size : int
+        Points of a piece, about; none has fewer than half of them.
+    clustering : {"balanced", "gmm", "mst"}
+        By k-means with a least size, by a mixture of Gaussians, or along the spanning tree.
+    least : int
+        The fewest points of a piece, whatever the size.
+    seed : int
+        Seed.
+    is_quick : bool, default=False
+        Whether pieces that are too small join others at once, instead of by minimum-cost flow.
+    n_jobs : int or None, default=None
+        Threads. Results never depend on it.
+
+    Returns
+    -------
+    ndarray of int of shape (n_points,)
+        The pieces; each of 0, …, n_pieces - 1 occurs.
+    """
+    n = len(points)
+    least = min(n, max(least, (size + 1) // 2))
+    n_pieces = max(1, n // max(size, least))
+    if clustering == "balanced":
+        found = balanced_clusters(
+            points, n_pieces, least=least, is_quick=is_quick, random_state=seed, n_jobs=n_jobs
+        )
+        return found.labels
+    if clustering == "mst":
+        return tree_clusters(euclidean_spanning_tree(points, n_jobs=n_jobs), least=least)
+    # Imported late: it would lengthen ``import isofold``.
+    from sklearn.mixture import GaussianMixture
+
+    mixture = GaussianMixture(min(MOST_GAUSSIANS, n_pieces), random_state=seed)
+    # Whatever the user has set: these are arrays of NumPy.
+    with config_context(array_api_dispatch=False):
+        found = mixture.fit_predict(points)
+    return join_small(points, np.unique(found, return_inverse=True)[1], least)

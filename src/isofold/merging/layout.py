@@ -1,0 +1,397 @@
+"""From points to planes that are laid out along a tree, component by component."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse import csgraph
+from scipy.spatial import KDTree
+
+from isofold._progress.stages import stage
+from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold.linalg import principal_coordinates
+from isofold.merging.folds import place_means
+from isofold.merging.walk import Motions, PieceTree, lift_tree, merge
+from isofold.neighbors import Neighbors, SpanningTree, build_search
+from isofold.neighbors.duplicates import find_distinct
+from isofold.neighbors.spanning import component_labels, tree_of_places
+from isofold.patches.planes import Planes, fit_planes
+from isofold.placement.by_paths import arranging_motions
+from isofold.sdp import SDPSolution
+
+__all__ = ["Core", "Merged", "components_of", "find_core", "lay_out", "sound_planes"]
+
+Improve: TypeAlias = Callable[
+    [IntArray, Planes, FloatArray], tuple[Planes, Motions, SDPSolution | None]
+]
+
+VANISHING = 1e-140
+"""Share of the largest coordinate below which a coordinate makes no distance."""
+
+LISTED = 16
+"""Neighbors that are listed for the spanning tree."""
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """The distinct samples that make pieces, in an order in which neighbors are near each other.
+
+    Attributes
+    ----------
+    places : ndarray of shape (n_places, d)
+        Where they are, in float64.
+    rows : ndarray of int of shape (n_places,)
+        The first sample at every place.
+    place_of : ndarray of int of shape (n_samples,)
+        The place of every sample; the nearest one for samples that make no pieces.
+    is_core : ndarray of bool of shape (n_samples,)
+        Whether a sample is at a place, rather than near one.
+    near : Neighbors
+        The nearest other places of every place.
+    tree : SpanningTree
+        Their spanning tree.
+    components : ndarray of int of shape (n_places,)
+        Their components in the graph of neighbors, the largest first.
+    """
+
+    places: FloatArray
+    rows: IntArray
+    place_of: IntArray
+    is_core: BoolArray
+    near: Neighbors
+    tree: SpanningTree
+    components: IntArray
+
+    @cached_property
+    def is_bridge(self) -> BoolArray:
+        """Which edges of the tree lie between components."""
+        ends = self.components[self.tree.edges]
+        return np.asarray(ends[:, 0] != ends[:, 1])
+
+    @property
+    def bridges(self) -> SpanningTree:
+        """The edges of the tree between components."""
+        return self.tree.some(self.is_bridge)
+
+    @property
+    def forest(self) -> SpanningTree:
+        """The edges of the tree within components."""
+        return self.tree.some(~self.is_bridge)
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """Planes in one frame.
+
+    Attributes
+    ----------
+    planes : Planes
+        The planes.
+    motions : Motions
+        Where they go: centered, in principal axes.
+    tree : PieceTree
+        The tree, or forest, along which they were merged.
+    angles : ndarray of shape (n_edges,)
+        Angles between the planes that it joins.
+    images : ndarray of shape (n_points, q)
+        The embedded points.
+    solution : SDPSolution or None
+        The solution behind the improved motions of the largest component, if there is one.
+    """
+
+    planes: Planes
+    motions: Motions
+    tree: PieceTree
+    angles: FloatArray
+    images: FloatArray
+    solution: SDPSolution | None = None
+
+
+@stage("neighbors")
+def find_core(
+    X: FloatArray, *, n_neighbors: int, least: int, n_jobs: int | None = None
+) -> Core | None:
+    """Find the samples that make pieces.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, d)
+        The samples.
+    n_neighbors : int
+        Neighbors that tell which samples hang together.
+    least : int
+        The fewest samples of a component that makes pieces. Smaller ones are left out, unless all
+        are so small; they are placed later, as new points are.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Returns
+    -------
+    Core or None
+        The samples; None if all are at one place.
+    """
+    X = without_traces(X)
+    distinct = find_distinct(X)
+    rows, place_of = distinct.sample_of_node, distinct.node_of_sample
+    if len(rows) < 2:
+        return None
+    rows, place_of = _neighbors_together(X, rows, place_of)
+    near, tree, components = _hanging_together(X[rows], n_neighbors, n_jobs)
+    is_large = np.bincount(components)[components] >= least
+    is_core = np.ones(len(X), dtype=bool)
+    if is_large.any() and not is_large.all():
+        is_core, kept = is_large[place_of], np.flatnonzero(is_large)
+        search = build_search(X[rows[kept]].astype(np.float64), n_jobs=n_jobs)
+        number = np.empty(len(rows), dtype=np.intp)
+        number[kept] = np.arange(len(kept))
+        number[~is_large] = search.query(X[rows[~is_large]].astype(np.float64), 1).indices[:, 0]
+        rows, place_of = rows[kept], number[place_of]
+        near, tree, components = _hanging_together(X[rows], n_neighbors, n_jobs)
+    places = X[rows].astype(np.float64)
+    return Core(places, rows, place_of, is_core, near, tree, components)
+
+
+def without_traces(X: FloatArray) -> FloatArray:
+    """Return samples with coordinates set to zero whose squares vanish beside others."""
+    sizes = np.abs(X)
+    traces = (sizes > 0) & (sizes < VANISHING * sizes.max())
+    return np.where(traces, 0.0, X).astype(X.dtype) if traces.any() else X
+
+
+def _neighbors_together(
+    X: FloatArray, rows: IntArray, place_of: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Return places in the order of the leaves of a KD-tree, and the place of every sample.
+
+    What is near each other in space is then near in memory, which halves the time at a million
+    points.
+    """
+    order = KDTree(X[rows], balanced_tree=False).indices
+    number = np.empty(len(rows), dtype=np.intp)
+    number[order] = np.arange(len(rows))
+    return rows[order], number[place_of]
+
+
+def _hanging_together(
+    places: FloatArray, n_neighbors: int, n_jobs: int | None
+) -> tuple[Neighbors, SpanningTree, IntArray]:
+    """Return neighbors, spanning tree and components of places."""
+    places = places.astype(np.float64)
+    most = len(places) - 1
+    k = min(n_neighbors, most)
+    lists = build_search(places, n_jobs=n_jobs).query_self(min(max(LISTED, k), most))
+    tree = tree_of_places(places, lists, n_jobs=n_jobs)
+    near = Neighbors(lists.distances[:, :k], lists.indices[:, :k])
+    return near, tree, components_of(near, tree)
+
+
+def components_of(near: Neighbors, tree: SpanningTree) -> IntArray:
+    """Return the component of every point in the graph of neighbors, the largest first.
+
+    Parameters
+    ----------
+    near : Neighbors
+        The neighbors of every point.
+    tree : SpanningTree
+        The spanning tree of the points: if all its edges join neighbors, so does the graph all
+        points, and nothing is to be searched.
+
+    Returns
+    -------
+    ndarray of int of shape (n_points,)
+        The components.
+    """
+    n, k = near.indices.shape
+    reach = near.distances[:, -1].astype(np.float64)
+    if (tree.lengths <= reach[tree.edges].max(axis=1)).all():
+        return np.zeros(n, dtype=np.intp)
+    ones = np.ones(n * k, dtype=np.int8)
+    links = sp.csr_array((ones, near.indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    linked = csgraph.connected_components(links, directed=False)[1]
+    # What hangs together by edges that the tree does without falls apart here: the tree must span
+    # every component.
+    inside = linked[tree.edges[:, 0]] == linked[tree.edges[:, 1]]
+    labels = component_labels(n, tree.edges[inside])
+    order = np.argsort(-np.bincount(labels), kind="stable")
+    number = np.empty(len(order), dtype=np.intp)
+    number[order] = np.arange(len(order))
+    return number[labels]
+
+
+@stage("planes")
+def sound_planes(
+    points: FloatArray, labels: IntArray, tree: SpanningTree, n_components: int
+) -> Planes:
+    """Fit planes to pieces; those whose points span too little join the nearest along the tree.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, d)
+        The points.
+    labels : ndarray of int of shape (n_points,)
+        The piece of every point.
+    tree : SpanningTree
+        The tree, or forest, of the points.
+    n_components : int
+        Dimension q of the planes.
+
+    Returns
+    -------
+    Planes
+        Planes of full rank, but where all that hangs together spans less.
+    """
+    planes = fit_planes(points, labels, n_components)
+    while len(flat := np.flatnonzero(planes.ranks < n_components)):
+        pieces = lift_tree(tree, planes)
+        gaps = np.linalg.norm(np.diff(points[pieces.crossings], axis=1)[:, 0], axis=1)
+        number = np.arange(planes.n_pieces)
+        is_joined = np.zeros(planes.n_pieces, dtype=bool)
+        is_flat = np.zeros(planes.n_pieces, dtype=bool)
+        is_flat[flat] = True
+        for edge in np.argsort(gaps, kind="stable"):
+            one, other = pieces.edges[edge]
+            if (is_flat[one] or is_flat[other]) and not (is_joined[one] or is_joined[other]):
+                number[other] = one
+                is_joined[[one, other]] = True
+        if not is_joined.any():
+            break
+        labels = np.unique(number[planes.labels], return_inverse=True)[1]
+        planes = fit_planes(points, labels, n_components)
+    return planes
+
+
+@stage("merge pieces")
+def lay_out(
+    core: Core,
+    planes: Planes,
+    *,
+    hinge: str,
+    start: int = 0,
+    improve: Improve | None = None,
+) -> Merged:
+    """Merge the planes of every component, and put the components into one frame.
+
+    Parameters
+    ----------
+    core : Core
+        The points, their tree and components.
+    planes : Planes
+        Their pieces, each within one component.
+    hinge : str
+        One of `isofold.merging.walk.HINGES`, or "isomap".
+    start : int, default=0
+        The point at whose piece the walk starts.
+    improve : callable or None, default=None
+        (members, planes, images) -> (planes, motions, solution): what makes better ones of one
+        component's, if anything does.
+
+    Returns
+    -------
+    Merged
+        The map.
+    """
+    points, components = core.places, core.components
+    pieces = lift_tree(core.forest, planes)
+    owner = np.empty(planes.n_pieces, dtype=np.intp)
+    owner[planes.labels] = components
+    roots = np.unique(owner, return_index=True)[1]
+    roots[components[start]] = planes.labels[start]
+    walk = "parallel" if hinge == "isomap" else hinge
+    motions, angles = merge(points, planes, pieces, roots=roots, hinge=walk)
+    members: list[IntArray] = [np.flatnonzero(components == part) for part in range(len(roots))]
+    if hinge == "isomap":
+        motions = _by_folds(planes, pieces, owner)
+    labels, flat = planes.labels, planes.coordinates(points, planes.labels)
+    solution = None
+    if improve is not None:
+        images = motions.apply(flat, labels)
+        planes, motions, solution = _improved(planes, motions, members, images, owner, improve)
+        flat = planes.coordinates(points, labels)
+    if len(roots) > 1:
+        images = motions.apply(flat, labels)
+        motions = _arranged(motions, members, images, core.bridges, owner)
+    principal = principal_coordinates(motions.apply(flat, labels), flat.shape[1])
+    motions = motions.moved(principal.axes, -principal.mean @ principal.axes)
+    images = motions.apply(flat, labels)
+    return Merged(planes, motions, pieces, angles, images, solution)
+
+
+def _by_folds(planes: Planes, tree: PieceTree, owner: IntArray) -> Motions:
+    """Place the pieces of every component by the lengths over their folds."""
+    q = planes.axes.shape[2]
+    rotations = np.tile(np.eye(q), (planes.n_pieces, 1, 1))
+    translations = np.zeros((planes.n_pieces, q))
+    for part in range(int(owner.max()) + 1):
+        own = np.flatnonzero(owner == part)
+        number = np.full(planes.n_pieces, -1)
+        number[own] = np.arange(len(own))
+        edges = tree.edges[owner[tree.edges[:, 0]] == part]
+        some = _some_planes(planes, own)
+        translations[own] = place_means(some, PieceTree(number[edges], edges)).translations
+    return Motions(rotations, translations)
+
+
+def _improved(
+    planes: Planes,
+    motions: Motions,
+    members: list[IntArray],
+    images: FloatArray,
+    owner: IntArray,
+    improve: Improve,
+) -> tuple[Planes, Motions, SDPSolution | None]:
+    """Return what is made of the planes and motions of every component."""
+    means, axes = planes.means.copy(), planes.axes.copy()
+    rotations, translations = motions.rotations.copy(), motions.translations.copy()
+    solution = None
+    for part, own_points in enumerate(members):
+        own = np.flatnonzero(owner == part)
+        if len(own) == 1:
+            continue
+        number = np.full(planes.n_pieces, -1)
+        number[own] = np.arange(len(own))
+        some = replace(_some_planes(planes, own), labels=number[planes.labels[own_points]])
+        better, moved, found = improve(own_points, some, images[own_points])
+        solution = found if part == 0 else solution
+        means[own], axes[own] = better.means, better.axes
+        rotations[own], translations[own] = moved.rotations, moved.translations
+    return replace(planes, means=means, axes=axes), Motions(rotations, translations), solution
+
+
+def _some_planes(planes: Planes, own: IntArray) -> Planes:
+    """Return some of the planes, without their points."""
+    none = np.empty(0, dtype=np.intp)
+    return replace(
+        planes,
+        labels=none,
+        means=planes.means[own],
+        axes=planes.axes[own],
+        ranks=planes.ranks[own],
+        off=planes.off[own],
+        extents=planes.extents[own],
+    )
+
+
+def _arranged(
+    motions: Motions,
+    members: list[IntArray],
+    images: FloatArray,
+    bridges: SpanningTree,
+    owner: IntArray,
+) -> Motions:
+    """Return the motions with the components in one frame."""
+    placing = arranging_motions(
+        members,
+        [images[own] for own in members],
+        bridges.edges,
+        bridges.lengths,
+        len(images),
+    )
+    turns = np.stack([motion.rotation for motion in placing])[owner]
+    shifts = np.stack([motion.translation for motion in placing])[owner]
+    moved = (motions.translations[:, None, :] @ turns)[:, 0] + shifts
+    return Motions(motions.rotations @ turns, moved)

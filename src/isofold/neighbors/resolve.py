@@ -1,0 +1,222 @@
+"""The graph whose lengths a method keeps, as its user asks for it."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from isofold._memory import block_rows, require_memory
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_choice, check_count, check_graph, check_positive
+from isofold.exceptions import InvalidInputError
+from isofold.neighbors.connect import connect
+from isofold.neighbors.directed import pair_keys
+from isofold.neighbors.duplicates import Distinct, find_distinct
+from isofold.neighbors.enhanced import enhance
+from isofold.neighbors.graph import (
+    DEFAULT_N_NEIGHBORS,
+    NeighborGraph,
+    build_graph,
+    check_same_samples,
+    distances_between_nodes,
+    least_distances,
+    points_of_nodes,
+    refuse_size,
+    symmetric_matrix,
+)
+from isofold.neighbors.search.build import METRICS
+
+GRAPHS = ("knn", "mutual", "bridged", "eng")
+
+
+def choose_graph(
+    X: Any,
+    graph: Any = "knn",
+    *,
+    n_neighbors: int | None = None,
+    default: int = DEFAULT_N_NEIGHBORS,
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+) -> NeighborGraph:
+    """Return the neighbor graph of samples, joined if asked for, or the one that is given.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples, as in `build_graph`.
+    graph : {"knn", "mutual", "bridged", "eng"}, float, NeighborGraph or sparse, default="knn"
+        "knn": neighbors only, connected or not. "mutual": only those who list each other, which
+        spares short-cuts where data are sparse. "bridged": components are joined by their closest
+        points, see `connect`. "eng": by several links, see `enhance`. A number: all points up to
+        this distance from each other, connected or not. A sparse matrix (n_samples × n_samples)
+        holds the lengths of a ready graph, whatever they are.
+    n_neighbors : int or None, default=None
+        Neighbors of a point, lowered to what the number of distinct points allows. A ready graph
+        has no use for it, and refuses it.
+    default : int, default=12
+        Neighbors if `n_neighbors` is not given.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Returns
+    -------
+    NeighborGraph
+        The graph; what was added is in its `is_bridge`.
+
+    Raises
+    ------
+    InvalidInputError
+        If the parts cannot be combined.
+    """
+    check_choice(metric, METRICS, name="metric")
+    radius = None
+    if isinstance(graph, Real) and not isinstance(graph, bool):
+        radius = check_positive(graph, name="graph")
+        if n_neighbors is not None:
+            msg = (
+                f"graph={graph!r} keeps all distances up to it, and n_neighbors={n_neighbors!r} "
+                f"those to so many neighbors. Pass one of them."
+            )
+            raise InvalidInputError(msg)
+    elif not isinstance(graph, str):
+        refuse_size(n_neighbors, None)
+        return _given(X, graph)
+    else:
+        check_choice(graph, GRAPHS, name="graph")
+    is_ready = metric == "precomputed" and sp.issparse(X)
+    if radius is None and not is_ready:
+        n_neighbors = _lowered(X, default if n_neighbors is None else n_neighbors, metric)
+    neighbors = build_graph(
+        X,
+        n_neighbors=n_neighbors,
+        radius=radius,
+        kind="mutual" if graph == "mutual" else "union",
+        metric=metric,
+        n_jobs=n_jobs,
+    )
+    if graph == "bridged":
+        return connect(X, neighbors, metric=metric, n_jobs=n_jobs)
+    if graph == "eng":
+        if metric == "precomputed":
+            msg = (
+                'graph="eng" compares the directions of links, which distances do not have. Use '
+                'graph="bridged", or pass the points.'
+            )
+            raise InvalidInputError(msg)
+        return enhance(X, neighbors, n_neighbors=max(2, n_neighbors or default), n_jobs=n_jobs)
+    return neighbors
+
+
+def join_shared(X: Any, graph: NeighborGraph, *, metric: str = "euclidean") -> NeighborGraph:
+    """Return a graph in which any two neighbors of a node are joined, too.
+
+    With all their distances kept, the angles at every node are kept (Weinberger and Saul 2004).
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        The points of the graph, or dense distances. A sparse graph of lengths does not know the
+        distances that would be kept.
+    graph : NeighborGraph
+        The graph of these samples. Links across gaps (`is_bridge`) are not taken for neighbors.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds.
+
+    Returns
+    -------
+    NeighborGraph
+        The graph with further edges.
+
+    Raises
+    ------
+    InvalidInputError
+        If the distances are not known.
+    """
+    if sp.issparse(X):
+        msg = (
+            "Angles are kept through the distances of all pairs that share a neighbor, and a "
+            "sparse graph of lengths does not hold them. Pass the points or dense distances, or a "
+            "graph that has these pairs."
+        )
+        raise InvalidInputError(msg)
+    near = ~graph.is_bridge
+    n = graph.n_nodes
+    n_pairs = int(np.sum(graph.degrees.astype(np.int64) ** 2)) // 2
+    require_memory(
+        80 * n_pairs,
+        what=f"Up to {n_pairs} pairs of samples that share a neighbor",
+        instead="Use fewer neighbors, or leave angles out.",
+    )
+    ends = graph.edges[near]
+    links = symmetric_matrix(n, ends, np.ones(len(ends)))
+    shared = sp.coo_array(sp.triu(links @ links, k=1))
+    pairs = np.stack([shared.row, shared.col], axis=1).astype(np.intp)
+    pairs = pairs[~np.isin(pair_keys(pairs, n), pair_keys(graph.edges, n))]
+    lengths = _pair_lengths(X, graph, pairs, metric)
+    if len(lengths) and not lengths.min() > 0.0:
+        msg = (
+            "Samples that share a neighbor are at the same place in X, but the graph keeps them "
+            "apart: X does not belong to it. Pass the samples that the graph was made of."
+        )
+        raise InvalidInputError(msg)
+    keys = pair_keys(np.concatenate([graph.edges, pairs]), n)
+    order = np.argsort(keys)
+    return NeighborGraph(
+        n_nodes=n,
+        edges=np.concatenate([graph.edges, pairs])[order],
+        lengths=np.concatenate([graph.lengths, lengths.astype(graph.lengths.dtype)])[order],
+        node_of_sample=graph.node_of_sample,
+        sample_of_node=graph.sample_of_node,
+        is_bridge=np.concatenate([graph.is_bridge, np.zeros(len(pairs), dtype=bool)])[order],
+    )
+
+
+def _pair_lengths(X: Any, graph: NeighborGraph, pairs: IntArray, metric: str) -> FloatArray:
+    if metric == "precomputed":
+        nodes = Distinct(graph.node_of_sample, graph.sample_of_node)
+        between = least_distances(np.asarray(X), nodes)
+        return np.asarray(between[pairs[:, 0], pairs[:, 1]])
+    points = points_of_nodes(X, graph).astype(np.float64, copy=False)
+    lengths = np.empty(len(pairs))
+    step = block_rows(points.shape[1] * 16, len(pairs))
+    for start in range(0, len(pairs), step):
+        first, second = pairs[start : start + step].T
+        lengths[start : start + step] = np.linalg.norm(points[first] - points[second], axis=1)
+    return lengths
+
+
+def _given(X: Any, graph: Any) -> NeighborGraph:
+    """Return a graph that the user made, checked against the samples."""
+    n_samples = X.shape[0]
+    if isinstance(graph, NeighborGraph):
+        check_same_samples(X, graph)
+        return graph
+    if not sp.issparse(graph):
+        msg = (
+            f"graph is of type {type(graph).__name__}, but it must be one of {', '.join(GRAPHS)}, "
+            f"a positive number, a NeighborGraph, or a sparse matrix of lengths."
+        )
+        raise InvalidInputError(msg)
+    lengths = check_graph(graph, name="graph")
+    if lengths.shape != (n_samples, n_samples):
+        msg = (
+            f"graph has shape {lengths.shape}, but X has {n_samples} samples. Pass the lengths "
+            f"between these samples, in a matrix of shape {(n_samples, n_samples)}."
+        )
+        raise InvalidInputError(msg)
+    return build_graph(lengths, metric="precomputed")
+
+
+def _lowered(X: Any, n_neighbors: Any, metric: str) -> int:
+    """Return a number of neighbors that there are enough distinct samples for."""
+    k = check_count(n_neighbors, name="n_neighbors")
+    if metric == "precomputed":
+        most = distances_between_nodes(np.asarray(X))[1].n_nodes
+    else:
+        most = find_distinct(X).n_nodes
+    return max(1, min(k, most - 1))

@@ -1,0 +1,1 @@
+"""Searches for nearest neighbors: one protocol, exact and approximate."""

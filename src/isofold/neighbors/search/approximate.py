@@ -1,0 +1,155 @@
+"""Approximate nearest neighbors by a hierarchical small-world graph (HNSW) of faiss.
+
+References
+----------
+Malkov, Yu. A. and Yashunin, D. A. (2018). Efficient and robust approximate nearest neighbor
+search using hierarchical navigable small world graphs. IEEE TPAMI 42(4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from isofold._dependencies import require
+from isofold._parallel import n_workers
+from isofold._typing import FloatArray
+from isofold.neighbors.search.exact import BruteForceSearch
+from isofold.neighbors.search.protocol import (
+    Neighbors,
+    RadiusNeighbors,
+    check_k,
+    check_queries,
+    check_radius,
+    drop_own,
+    match_precision,
+    pair_distances,
+    ragged_rows,
+    require_pairs,
+    sort_rows,
+)
+
+# faiss's own defaults for the graph.
+_LINKS = 32
+_CONSTRUCTION_WIDTH = 80
+
+# Neighbors asked for first when all within a radius are wanted; doubled until enough.
+_FIRST_RADIUS_QUERY = 32
+
+
+_ONE_AT_A_TIME = Lock()
+
+
+class HNSWSearch:
+    """Approximate search, for many points in many dimensions.
+
+    The index is built by one thread, since the order of insertion shapes it; queries run in
+    parallel and do not depend on the number of threads.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_points, n_features)
+        The points.
+    width : int, default=96
+        How many candidates a query keeps at least: more miss less and take longer. By default
+        wider than faiss's own, because a missed neighbor costs an edge of a graph.
+    n_jobs : int or None, default=None
+        Threads of a query, by scikit-learn's convention.
+
+    Raises
+    ------
+    MissingDependencyError
+        If faiss is not installed.
+
+    Notes
+    -----
+    Candidates come from single precision; the distances returned are computed again from
+    the input. A query for which faiss finds fewer than k points is answered exactly.
+    """
+
+    def __init__(self, X: FloatArray, *, width: int = 96, n_jobs: int | None = None) -> None:
+        self._faiss = require("faiss", extra="approximate", purpose='method="hnsw"')
+        self._points = X
+        self._center = X.mean(axis=0, dtype=np.float64)
+        self._unit = float(np.abs(X - self._center).max()) or 1.0
+        self._width = width
+        self._workers = n_workers(n_jobs)
+        self._index = self._faiss.IndexHNSWFlat(X.shape[1], _LINKS)
+        self._index.hnsw.efConstruction = _CONSTRUCTION_WIDTH
+        with _threads(self._faiss, 1):
+            self._index.add(self._single(X))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Modules cannot be pickled, and faiss's objects only as bytes.
+        state = {name: value for name, value in vars(self).items() if name != "_faiss"}
+        return state | {"_index": self._faiss.serialize_index(self._index)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._faiss = require("faiss", extra="approximate", purpose='method="hnsw"')
+        vars(self).update(state | {"_index": self._faiss.deserialize_index(state["_index"])})
+
+    @property
+    def n_points(self) -> int:
+        """Number of points in the index."""
+        return int(self._index.ntotal)
+
+    def query(self, points: FloatArray, k: int) -> Neighbors:
+        """Return about the k nearest points of every query."""
+        points, k = check_queries(points, self._points), check_k(k, self.n_points)
+        # The width is the index's, and the number of threads that of all of faiss.
+        with _ONE_AT_A_TIME, _threads(self._faiss, self._workers):
+            self._index.hnsw.efSearch = max(self._width, 2 * k)
+            _, candidates = self._index.search(self._single(points), k)
+        found = sort_rows(pair_distances(points, self._points, candidates), candidates)
+        distances = match_precision(points, found.distances)
+        missing = np.flatnonzero((candidates < 0).any(axis=1))
+        if len(missing):
+            exact = BruteForceSearch(self._points).query(points[missing], k)
+            distances[missing], found.indices[missing] = exact.distances, exact.indices
+        return Neighbors(distances, found.indices)
+
+    def query_self(self, k: int) -> Neighbors:
+        """Return about the k nearest other points of every point."""
+        k = check_k(k, self.n_points - 1)
+        return drop_own(self.query(self._points, k + 1), np.arange(self.n_points))
+
+    def query_radius(self, points: FloatArray, radius: float) -> RadiusNeighbors:
+        """Return about all points within a radius of every query, the rim included.
+
+        faiss's own range search stops at a fixed width and misses many points; asking for
+        more and more neighbors until one lies outside does not.
+        """
+        points, radius = check_queries(points, self._points), check_radius(radius)
+        rows, columns, lengths = [], [], []
+        pending, k = np.arange(len(points)), min(_FIRST_RADIUS_QUERY, self.n_points)
+        while len(pending):
+            found = self.query(points[pending], k)
+            finished = (found.distances[:, -1] > radius) | (k == self.n_points)
+            row, column = np.nonzero((found.distances <= radius) & finished[:, None])
+            rows.append(pending[row])
+            columns.append(found.indices[row, column])
+            lengths.append(found.distances[row, column])
+            pending, k = pending[~finished], min(2 * k, self.n_points)
+            require_pairs(sum(map(len, rows)) + k * len(pending), radius)
+        return ragged_rows(
+            np.concatenate(rows), np.concatenate(columns), np.concatenate(lengths), len(points)
+        )
+
+    def _single(self, points: FloatArray) -> FloatArray:
+        """Return points in single precision, centered and scaled so that it suffices."""
+        return np.ascontiguousarray((points - self._center) / self._unit, dtype=np.float32)
+
+
+@contextmanager
+def _threads(faiss: Any, n_threads: int) -> Iterator[None]:
+    """Set the number of faiss's threads for a while."""
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(n_threads)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)

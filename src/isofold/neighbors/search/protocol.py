@@ -1,0 +1,164 @@
+"""What every neighbor search answers, and the helpers that put answers in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+
+from isofold._memory import block_rows, require_memory
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_count, check_points
+from isofold.exceptions import InvalidInputError
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbors:
+    """The k nearest points of each of m queries.
+
+    Attributes
+    ----------
+    distances : ndarray of shape (m, k)
+        Distances, ascending in every row.
+    indices : ndarray of shape (m, k)
+        Which points they lead to.
+    """
+
+    distances: FloatArray
+    indices: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class RadiusNeighbors:
+    """All points within a radius of each of m queries, rows of unequal length end to end.
+
+    Attributes
+    ----------
+    indptr : ndarray of shape (m + 1,)
+        Row i is ``indices[indptr[i]:indptr[i + 1]]``.
+    indices : ndarray of shape (indptr[-1],)
+        The points found, nearest first within a row.
+    distances : ndarray of shape (indptr[-1],)
+        Their distances.
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    distances: FloatArray
+
+
+class NeighborSearch(Protocol):
+    """Points built into an index once, queried as often as needed."""
+
+    @property
+    def n_points(self) -> int:
+        """Number of points in the index."""
+
+    def query(self, points: FloatArray, k: int) -> Neighbors:
+        """Return the k nearest indexed points of every query."""
+
+    def query_self(self, k: int) -> Neighbors:
+        """Return the k nearest other points of every indexed point, itself left out."""
+
+    def query_radius(self, points: FloatArray, radius: float) -> RadiusNeighbors:
+        """Return all indexed points within a radius of every query, the rim included."""
+
+
+def check_queries(points: Any, indexed: FloatArray) -> FloatArray:
+    """Return the queries if they live in the space of the indexed points."""
+    queries = check_points(points, name="points", min_samples=1)
+    if queries.shape[1] != indexed.shape[1]:
+        msg = (
+            f"points has {queries.shape[1]} column(s), but the index was built from points with "
+            f"{indexed.shape[1]}. Pass points of the same space."
+        )
+        raise InvalidInputError(msg)
+    refuse_overflow(queries)
+    return queries
+
+
+def refuse_overflow(points: FloatArray) -> None:
+    """Refuse points whose distances cannot be squared, or not be told in their precision."""
+    largest = max(float(points.max()), -float(points.min()))
+    ceiling = min(float(np.sqrt(np.finfo(np.float64).max)), float(np.finfo(points.dtype).max))
+    if largest > ceiling / (4 * np.sqrt(points.shape[1])):
+        msg = (
+            f"The largest entry is {largest:.3g}: distances between such {points.dtype} points "
+            f"overflow. Express the data in larger units."
+        )
+        raise InvalidInputError(msg)
+
+
+def check_k(k: Any, n_available: int) -> int:
+    """Return a number of neighbors that the index can give."""
+    k = check_count(k, name="k")
+    if k > n_available:
+        msg = f"k={k}, but the index has only {n_available} points to offer. Pass a smaller k."
+        raise InvalidInputError(msg)
+    return int(k)
+
+
+def check_radius(radius: Any) -> float:
+    """Return a radius that is a positive number."""
+    if isinstance(radius, bool) or not isinstance(radius, Real) or not 0 < float(radius) < np.inf:
+        msg = f"radius={radius!r} must be a positive number."
+        raise InvalidInputError(msg)
+    return float(radius)
+
+
+def pair_distances(queries: FloatArray, points: FloatArray, indices: IntArray) -> FloatArray:
+    """Return ``|queries[i] - points[indices[i, j]]|`` by direct subtraction, in blocks."""
+    n_queries, k = indices.shape
+    distances = np.empty((n_queries, k))
+    step = block_rows(k * points.shape[1] * 8, n_queries)
+    for start in range(0, n_queries, step):
+        block = slice(start, start + step)
+        differences = points[indices[block]] - queries[block, None, :].astype(np.float64)
+        distances[block] = np.sqrt(np.einsum("ijk,ijk->ij", differences, differences))
+    return distances
+
+
+def sort_rows(distances: FloatArray, indices: IntArray) -> Neighbors:
+    """Return rows ascending in distance, ties by index."""
+    order = np.lexsort((indices, distances), axis=-1)
+    return Neighbors(
+        np.take_along_axis(distances, order, axis=1), np.take_along_axis(indices, order, axis=1)
+    )
+
+
+def drop_own(found: Neighbors, own: IntArray) -> Neighbors:
+    """Remove query i's own index ``own[i]`` from its row, or the last entry if it is not there."""
+    n_queries, k = found.indices.shape
+    if np.array_equal(found.indices[:, 0], own):
+        return Neighbors(found.distances[:, 1:], found.indices[:, 1:])
+    keep = found.indices != own[:, None]
+    keep[keep.all(axis=1), -1] = False
+    shape = (n_queries, k - 1)
+    return Neighbors(found.distances[keep].reshape(shape), found.indices[keep].reshape(shape))
+
+
+def ragged_rows(
+    rows: IntArray, columns: IntArray, lengths: FloatArray, n_rows: int
+) -> RadiusNeighbors:
+    """Return unordered pairs as rows that ascend in distance, ties by index."""
+    order = np.lexsort((columns, lengths, rows))
+    counts = np.bincount(rows, minlength=n_rows)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return RadiusNeighbors(indptr, columns[order].astype(np.intp), lengths[order])
+
+
+def require_pairs(n_pairs: int, radius: float) -> None:
+    """Refuse a radius that holds more pairs than memory does."""
+    # A record of two indices and a length, its sorted copy, and the sorting order.
+    require_memory(
+        n_pairs * 72,
+        what=f"radius={radius:.3g} holds {n_pairs} pairs and",
+        instead="Pass a smaller radius, or ask for a number of neighbors.",
+    )
+
+
+def match_precision(points: FloatArray, distances: FloatArray) -> FloatArray:
+    """Return distances in the precision of the points."""
+    return distances.astype(points.dtype, copy=False)

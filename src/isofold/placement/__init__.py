@@ -1,0 +1,1 @@
+"""Components of the data in one frame."""

@@ -1,0 +1,1 @@
+"""Components moved as rigid bodies."""

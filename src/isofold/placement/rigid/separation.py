@@ -1,0 +1,157 @@
+"""Shapes kept as far from each other as in the data, with links as long as possible.
+
+A link is the shortest way between two shapes, so a shape may come no nearer to others than its
+shortest link. Variance alone does not see to that: sheets that faced each other in the data close
+up like scissors, and what had room in space has none in the plane. Pairs of points that are too
+near become bounds from below of the same program (`tightening`); it turns shapes
+about their link ends and keeps links. What still lies on something is pushed outward along with
+its branch, which lengthens its link.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from isofold._typing import FloatArray
+from isofold.linalg.motions import Layout
+from isofold.placement.clearance import NEAR_ENOUGH, clearing_push
+from isofold.placement.rigid.link_tree import LinkTree
+from isofold.placement.rigid.tightening import Bounds, Tolerance, tighten
+
+__all__ = ["Crowd"]
+
+MOST_POINTS = 400
+"""Points of a shape among which the nearest to other shapes are sought."""
+
+LOOK_AHEAD = 1.2
+"""Pairs nearer than so many gaps are bounded: others of a crowd would come too near next."""
+
+PAIRS_EACH = 6
+"""Bounds between two shapes in one round: their edges are nearly straight."""
+
+MOST_ROUNDS = 6
+"""Rounds of new bounds."""
+
+ROUGHLY = Tolerance(violation=1e-4, gradient=1e-5, rounds=6, steps=50)
+"""Bounds from below need not be exact: links are set right afterwards."""
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """Shapes with their gaps.
+
+    Attributes
+    ----------
+    shapes : list of ndarray of shape (n_p, q)
+        Points relative to their centroids.
+    gaps : ndarray of shape (n_shapes,)
+        How far every shape is from all others in the data.
+    weights : ndarray of shape (n_shapes,)
+        Weights in the variance.
+    """
+
+    shapes: list[FloatArray]
+    gaps: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, shapes: list[FloatArray], gaps: FloatArray, weights: FloatArray) -> Crowd:
+        """Return a crowd of shapes, thinned out where they have many points."""
+        return cls([Y[:: -(-len(Y) // MOST_POINTS)] for Y in shapes], gaps, weights)
+
+    def placed(self, layout: Layout, shape: int) -> FloatArray:
+        """Return the points of a shape in a layout."""
+        moved: FloatArray = self.shapes[shape] @ layout.turns[shape] + layout.centroids[shape]
+        return moved
+
+    def separated(self, layout: Layout, links: Bounds, tree: LinkTree) -> Layout:
+        """Return a layout in which no shape comes nearer to another than its gap.
+
+        Parameters
+        ----------
+        layout : Layout
+            The layout of largest variance.
+        links : Bounds
+            The links, as bounds from above.
+        tree : LinkTree
+            The tree of links along which branches are pushed.
+
+        Returns
+        -------
+        Layout
+            The same object if nothing was too near.
+        """
+        found = self._too_near(layout)
+        if found is None:
+            return layout
+        bounds = [links]
+        # On a line nothing can turn out of the way.
+        for _ in range(MOST_ROUNDS if layout.centroids.shape[1] > 1 else 0):
+            bounds.append(found)
+            layout = tighten(layout, self.weights, Bounds.joined(bounds), ROUGHLY)
+            # More than before: there is no room to turn.
+            before, found = found, self._too_near(layout)
+            if found is None or len(found.lengths) > len(before.lengths):
+                break
+        return self._pushed(layout, links, tree)
+
+    def _too_near(self, layout: Layout) -> Bounds | None:
+        """Return bounds from below on near pairs, or None if no two shapes are too near."""
+        points = [self.placed(layout, p) for p in range(len(self.shapes))]
+        trees = [KDTree(Z) for Z in points]
+        centers = np.array([Z.mean(axis=0) for Z in points])
+        reach = np.array(
+            [np.linalg.norm(Z - c, axis=1).max() for Z, c in zip(points, centers, strict=True)]
+        )
+        shapes, ends, lengths, crowded = [], [], [], False
+        for p in range(len(points)):
+            for other in range(p):
+                gap = max(self.gaps[p], self.gaps[other])
+                apart = np.linalg.norm(centers[p] - centers[other]) - reach[p] - reach[other]
+                if apart >= gap or gap == 0.0:
+                    continue
+                distances, nearest = (np.asarray(part) for part in trees[p].query(points[other]))
+                if distances.min() >= (1.0 - NEAR_ENOUGH) * gap:
+                    continue
+                crowded = True
+                near = np.flatnonzero(distances < LOOK_AHEAD * gap)
+                near = near[np.argsort(distances[near], kind="stable")]
+                # The nearest, and others spread evenly over the rest.
+                near = near[np.unique(np.linspace(0, len(near) - 1, PAIRS_EACH).astype(np.intp))]
+                shapes += [(p, other)] * len(near)
+                ends.append(
+                    np.stack([self.shapes[p][nearest[near]], self.shapes[other][near]], axis=1)
+                )
+                lengths += [gap] * len(near)
+        if not crowded:
+            return None
+        return Bounds(
+            np.array(shapes), np.concatenate(ends), np.array(lengths), -np.ones(len(lengths))
+        )
+
+    def _pushed(self, layout: Layout, links: Bounds, tree: LinkTree) -> Layout:
+        """Give links their lengths again, and push out the branches that are still too near."""
+        for step, shape in enumerate(tree.order[1:], start=1):
+            branch = tree.branches[shape]
+            parent = tree.parent[shape]
+            end = layout.centroids[parent] + tree.near[shape] @ layout.turns[parent]
+            link = layout.centroids[shape] + tree.far[shape] @ layout.turns[shape] - end
+            size = float(np.linalg.norm(link))
+            if size > 0.0 and tree.is_bridge(shape, links.shapes):
+                layout = layout.shifted(branch, (tree.length[shape] / size - 1.0) * link)
+            others = np.concatenate([self.placed(layout, p) for p in tree.order[:step]])
+            center = self.weights[branch] @ layout.centroids[branch] / self.weights[branch].sum()
+            ways = [center - others.mean(axis=0), link]
+            layout = layout.shifted(branch, self._push(layout, shape, KDTree(others), ways))
+        return layout
+
+    def _push(
+        self, layout: Layout, shape: int, others: KDTree, ways: list[FloatArray]
+    ) -> FloatArray:
+        """Return the shortest push, along one of several ways, that clears a shape of others."""
+        own, gap = self.placed(layout, shape), self.gaps[shape]
+        pushes = [clearing_push(others, own, way, gap) for way in ways]
+        return min(pushes, key=lambda push: float(np.linalg.norm(push)))

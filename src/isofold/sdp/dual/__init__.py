@@ -1,0 +1,1 @@
+"""The only makers of bounds and certificates."""

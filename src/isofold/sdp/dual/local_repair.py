@@ -1,0 +1,201 @@
+"""From almost feasible multipliers to a valid bound: repair where the slack is negative.
+
+Multipliers w from a primal method leave S = C + A*(w) with a few slightly negative eigenvalues,
+each on a small part of the graph. Raising all weights would cost as much as the worst of them
+everywhere. Instead each negative mode v, vᵀSv = −θ, is lifted by weights where it lives: the
+cheapest ones by least squares with prices u_e (the upper bounds) are
+
+    δw_e = θ·(q_e/u_e) / Σ_f q_f²/u_f,      q_e = vᵀA_e v.
+
+What is left, S ⪰ −ε, is proved by the inertia of S + ε and paid for: by dividing w by 1 − ε/κ where
+C = −κI (unfolding), by 1 + ε/κ where C ⪰ κI, by ε times a bound on the trace, or by a uniform
+raise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from isofold._typing import FloatArray, Matrix
+from isofold.linalg.ldl import FactorCache
+from isofold.sdp.certificate import SlackProbe, probe_slack
+from isofold.sdp.dual.lifted import positive_forms
+from isofold.sdp.dual.spectrum import lowest_modes, proved_floor
+from isofold.sdp.program import Program
+
+__all__ = ["RepairedDual", "repair"]
+
+MAX_ROUNDS = 12
+"""Rounds of repair; 1 to 9 were needed on neighbor graphs of 2,000 to 50,000 points."""
+
+MAX_MODES = 48
+"""Negative modes lifted in one round."""
+
+OVERSHOOT = 1.3
+"""Modes overlap and move while they are lifted: a little more than θ saves rounds."""
+
+LOOSE = 1e-2
+"""Accuracy of the eigenvectors that guide the repair; the proof does not rest on them."""
+
+NEAR = 0.1
+"""Distance of the shift of the Lanczos method below zero, in units of the cost: modes that differ
+by less than a tenth of it are hard to tell apart at the loose accuracy."""
+
+LOWEST_PRICE = 0.05
+"""Prices below this share of the mean count as that: free weight would otherwise be unlimited."""
+
+
+@dataclass(frozen=True, eq=False)
+class RepairedDual:
+    """Multipliers with a slack that is proved positive semidefinite up to `shift`.
+
+    Parameters
+    ----------
+    multipliers : ndarray of shape (n_forms,)
+        The repaired w.
+    trace_price : float
+        What is to be subtracted from D(w) for the remaining shift.
+    min_eigenvalue : float
+        The smallest eigenvalue of the slack before repair, an estimate.
+    eigenvalue_error : float
+        Its accuracy.
+    shift : float
+        The ε that is paid by `trace_price`, zero if the multipliers paid for it.
+    is_exact : bool
+        Whether the proof is complete.
+    """
+
+    multipliers: FloatArray
+    trace_price: float
+    min_eigenvalue: float
+    eigenvalue_error: float
+    shift: float
+    is_exact: bool
+
+
+def repair(
+    program: Program, multipliers: FloatArray, *, tol: float, cache: FactorCache | None = None
+) -> RepairedDual | None:
+    """Return feasible multipliers near the given ones, None if no repair is known.
+
+    Parameters
+    ----------
+    program : Program
+        A program without orthonormal blocks.
+    multipliers : ndarray of shape (n_forms,)
+        Almost feasible dual variables.
+    tol : float
+        Relative accuracy worth paying rounds for: the shift that is left to be paid for, in
+        units of the cost.
+    cache : FactorCache or None, default=None
+        Where the analysis of the slack's pattern is kept from one call to the next.
+
+    Returns
+    -------
+    RepairedDual or None
+        The multipliers, proved feasible.
+    """
+    cache = cache or FactorCache()
+    w = program.envelope.admissible(multipliers)
+    shift = tol * program.cost_scale
+    lowest = np.nan
+    error = np.nan
+    for _ in range(MAX_ROUNDS):
+        slack = program.slack(w)
+        probe = probe_slack(slack, gauge=program.gauge, shift=shift, cache=cache)
+        if probe.is_positive and np.isfinite(lowest):
+            break
+        values, vectors = _lowest(program, slack, probe, cache)
+        if not np.isfinite(lowest):
+            lowest, error = float(values[0]), LOOSE * max(abs(float(values[0])), shift)
+        if probe.is_positive:
+            break
+        w = w + _lift(program, vectors, -values + 0.2 * shift, threshold=0.5 * shift)
+    else:
+        # The modes are too many: pay for the lowest of them everywhere.
+        floor = proved_floor(program.slack(w), program.gauge)
+        paid = max(-floor.value, 0.0)
+        return _pay(program, w, paid, (lowest, error), is_exact=floor.is_exact)
+    return _pay(program, w, shift + probe.margin, (lowest, error), is_exact=probe.is_exact)
+
+
+def _pay(
+    program: Program,
+    w: FloatArray,
+    shift: float,
+    lowest: tuple[float, float],
+    *,
+    is_exact: bool,
+) -> RepairedDual | None:
+    """Return multipliers that pay for S ⪰ −shift, by the cheapest way unless C = −κI."""
+    if not np.isfinite(shift):
+        return None
+    free = RepairedDual(w, 0.0, *lowest, shift=0.0, is_exact=is_exact)
+    kappa = program.negative_identity
+    if kappa is not None and shift < 0.5 * kappa:
+        return replace(free, multipliers=w / (1.0 - shift / kappa))
+    choices = []
+    if program.trace_bound is not None:
+        choices.append(replace(free, trace_price=shift * program.trace_bound, shift=shift))
+    if _may_be_positive(program):
+        cost = proved_floor(program.cost, program.gauge)
+        if cost.value > 0.0:
+            # S + (ε/κ)·C ⪰ 0 for C ⪰ κ, a multiple of the slack of smaller multipliers.
+            smaller = w / (1.0 + shift / cost.value)
+            choices.append(replace(free, multipliers=smaller, is_exact=is_exact and cost.is_exact))
+    uniform = _uniform_weights(program)
+    if uniform is not None:
+        choices.append(replace(free, multipliers=w + shift * uniform))
+    return max(
+        choices,
+        key=lambda choice: program.dual_value(choice.multipliers) - choice.trace_price,
+        default=None,
+    )
+
+
+def _may_be_positive(program: Program) -> bool:
+    """Tell whether the cost can be positive definite off the gauge, from its trace alone."""
+    if isinstance(program.cost, LinearOperator):
+        return True
+    trace = float(program.cost.diagonal().sum())
+    if program.gauge is not None:
+        trace -= float(program.gauge @ (program.cost @ program.gauge))
+    return trace > 0.0
+
+
+def _uniform_weights(program: Program) -> FloatArray | None:
+    """Return equal weights ω on positive forms with an upper bound so that ΣωA_e ⪰ I, proved."""
+    usable = np.isfinite(program.envelope.upper) & positive_forms(program.forms)
+    chosen = usable.astype(np.float64)
+    least = proved_floor(program.forms.adjoint(chosen), program.gauge).value
+    return chosen / least if least > 0.0 else None
+
+
+def _lift(
+    program: Program, vectors: FloatArray, missing: FloatArray, *, threshold: float
+) -> FloatArray:
+    """Return weights that raise the given modes by what is missing."""
+    upper = program.envelope.upper
+    bounded = np.isfinite(upper)
+    mean = float(np.abs(upper[bounded]).mean()) if np.any(bounded) else 1.0
+    price = np.maximum(np.where(bounded, upper, mean), LOWEST_PRICE * mean or 1.0)
+    raised = np.zeros(len(upper))
+    for k in np.flatnonzero(missing > threshold):
+        mode = vectors[:, k : k + 1]
+        energy = np.where(bounded, np.maximum(program.forms.values(mode), 0.0), 0.0)
+        total = float(np.sum(energy**2 / price))
+        if total > 0.0:
+            raised = np.maximum(raised, OVERSHOOT * missing[k] * (energy / price) / total)
+    return raised
+
+
+def _lowest(
+    program: Program, slack: Matrix, probe: SlackProbe, cache: FactorCache
+) -> tuple[FloatArray, FloatArray]:
+    """Return the negative modes of the slack and a few more, to a loose accuracy."""
+    wanted = min(max(probe.n_negative + 2, 6), MAX_MODES)
+    near = NEAR * program.cost_scale
+    return lowest_modes(slack, program.gauge, wanted, accuracy=LOOSE, near=near, cache=cache)

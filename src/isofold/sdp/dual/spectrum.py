@@ -1,0 +1,183 @@
+"""The lowest eigenpairs of a dual slack, and a rigorous lower bound on its smallest eigenvalue.
+
+Eigenpairs guide the solvers and may be rough; bounds are proved by a factorization.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from isofold._typing import FloatArray, Matrix
+from isofold.linalg.ldl import FactorCache, SingularMatrixError, SymmetricFactor
+from isofold.sdp.certificate import factor_off_gauge, lowest_pairs, probe_slack
+from isofold.sdp.forms import is_sparse, to_dense
+
+__all__ = ["Floor", "lowest_modes", "proved_floor"]
+
+DENSE_MODES_SIDE = 150
+"""Up to this side LAPACK takes a few milliseconds, less than the Lanczos method."""
+
+ACCURACY = 1e-5
+"""Relative accuracy asked of the Lanczos method for the inverse of the shifted slack. Close to the
+spectrum that is far more than guiding needs."""
+
+FIRST_DISTANCE = 1e-2
+"""How far below zero θ lies at first, in units of the largest entry of S."""
+
+TRIES = 40
+"""Shifts tried: each is at least twice the last, so that any spectrum is reached."""
+
+
+def lowest_modes(
+    S: Matrix,
+    gauge: FloatArray | None,
+    n_modes: int,
+    *,
+    accuracy: float = ACCURACY,
+    near: float | None = None,
+    cache: FactorCache | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest eigenpairs of a symmetric matrix on the complement of the gauge.
+
+    Parameters
+    ----------
+    S : ndarray, sparse array or LinearOperator of shape (n, n)
+        A symmetric matrix.
+    gauge : ndarray of shape (n,) or None
+        A unit vector whose direction does not count.
+    n_modes : int
+        How many pairs are wanted; fewer come if there are fewer.
+    accuracy : float, default=ACCURACY
+        Relative accuracy of the Lanczos method for the inverse of the shifted matrix.
+    near : float or None, default=None
+        How far below zero the shift lies at first; the nearer to the spectrum, the sharper its
+        modes are told apart. None: a share of the largest entry.
+    cache : FactorCache or None, default=None
+        Where the analysis of the pattern is kept.
+
+    Returns
+    -------
+    values : ndarray of shape (n_modes,)
+        Eigenvalues, ascending; estimates from above where S is large.
+    vectors : ndarray of shape (n, n_modes)
+        Their unit vectors, orthogonal to the gauge.
+    """
+    n = S.shape[0]
+    n_modes = min(n_modes, n - (gauge is not None))
+    if n_modes < 1:
+        return np.empty(0), np.empty((n, 0))
+    if isinstance(S, LinearOperator):
+        return lowest_pairs(S, gauge, n_modes)
+    if not is_sparse(S) or n <= DENSE_MODES_SIDE:
+        return _dense_modes(to_dense(S), gauge, n_modes)
+    factor, theta = _factor_below(sp.csc_array(S), gauge, near, cache)
+
+    def off_gauge(x: FloatArray) -> FloatArray:
+        return x if gauge is None else x - gauge * (gauge @ x)
+
+    def inverse(x: FloatArray) -> FloatArray:
+        # The factors may carry a border for the gauge.
+        padded = np.zeros(factor.shape[0])
+        padded[:n] = off_gauge(x.ravel())
+        return off_gauge(factor.solve(padded)[:n])
+
+    operator = LinearOperator((n, n), matvec=inverse, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(n)
+    try:
+        inverted, vectors = eigsh(operator, k=n_modes, which="LA", tol=accuracy, v0=start, rng=0)
+    except ArpackNoConvergence as partial:
+        inverted, vectors = partial.eigenvalues, partial.eigenvectors
+        if len(inverted) == 0:
+            return lowest_pairs(S, gauge, n_modes)
+    values = theta + 1.0 / inverted
+    order = np.argsort(values)
+    return values[order], np.asarray(vectors[:, order])
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A lower bound on the smallest eigenvalue of a matrix off the gauge.
+
+    Parameters
+    ----------
+    estimate : float
+        The smallest eigenvalue, not proved.
+    value : float
+        A number that no eigenvalue is below, −∞ if none was found.
+    margin : float
+        The part of estimate − value that every proof has: its rounding, and the least distance
+        from a singular matrix.
+    is_exact : bool
+        Whether no eigenvalue can have been overlooked.
+    """
+
+    estimate: float
+    value: float
+    margin: float
+    is_exact: bool
+
+
+def proved_floor(S: Matrix, gauge: FloatArray | None) -> Floor:
+    """Return a lower bound on the smallest eigenvalue of a matrix off the gauge.
+
+    Parameters
+    ----------
+    S : ndarray, sparse array or LinearOperator of shape (n, n)
+        A symmetric matrix.
+    gauge : ndarray of shape (n,) or None
+        A unit vector whose direction does not count.
+
+    Returns
+    -------
+    Floor
+        The bound and how it was found.
+    """
+    values, _ = lowest_modes(S, gauge, 1)
+    if len(values) == 0 or (not isinstance(S, LinearOperator) and abs(S).max() == 0.0):
+        return Floor(0.0, 0.0, 0.0, is_exact=True)
+    estimate = float(values[0])
+    size = abs(estimate) if isinstance(S, LinearOperator) else float(abs(S).max())
+    distance = least = 1e-12 * size + 1e-9 * abs(estimate)
+    for _ in range(TRIES):
+        probe = probe_slack(S, gauge=gauge, shift=distance - estimate)
+        if probe.is_positive:
+            value = estimate - distance - probe.margin
+            return Floor(estimate, value, least + probe.margin, probe.is_exact)
+        distance *= 8.0
+    return Floor(estimate, -np.inf, 0.0, is_exact=True)
+
+
+def _dense_modes(
+    S: FloatArray, gauge: FloatArray | None, n_modes: int
+) -> tuple[FloatArray, FloatArray]:
+    if gauge is not None:
+        off = S - np.outer(gauge, gauge @ S)
+        off -= np.outer(off @ gauge, gauge)
+        # Above Gershgorin's bound: the gauge comes last.
+        above = 2.0 * float(np.abs(off).sum(axis=1).max()) or 1.0
+        S = off + above * np.outer(gauge, gauge)
+    # LAPACK's routine for a subset of them fails on some matrices with repeated eigenvalues.
+    values, vectors = np.linalg.eigh((S + S.T) / 2)
+    return values[:n_modes], vectors[:, :n_modes]
+
+
+def _factor_below(
+    S: Matrix, gauge: FloatArray | None, near: float | None, cache: FactorCache | None
+) -> tuple[SymmetricFactor, float]:
+    """Return factors of S − θI with θ below all eigenvalues off the gauge, and θ."""
+    theta = -(near or FIRST_DISTANCE * (float(abs(S).max()) or 1.0))
+    for _ in range(TRIES):
+        try:
+            factor, n_negative = factor_off_gauge(S, gauge, -theta, cache)
+        except SingularMatrixError:
+            theta *= 1.1
+            continue
+        if n_negative == 0:
+            return factor, theta
+        theta *= 3.0
+    msg = "no shift below the spectrum was found"
+    raise SingularMatrixError(msg)

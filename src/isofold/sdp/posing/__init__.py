@@ -1,0 +1,1 @@
+"""Ways to pose a program so that it is small and well scaled."""

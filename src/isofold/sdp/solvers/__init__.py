@@ -1,0 +1,1 @@
+"""Solvers of the programs, one module or package an algorithm."""

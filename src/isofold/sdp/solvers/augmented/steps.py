@@ -1,0 +1,290 @@
+"""Multiplier steps: soft and hard equalities (and any other bounds), without orthonormal blocks.
+
+Hard equalities on a neighbor graph have no strictly feasible point and so no multipliers; soft
+ones with a large penalty turn the inconsistency of chords into noise of the dual. Steps of the
+method of multipliers with a small constant penalty avoid both:
+
+    Y ← argmin ⟨C, YYᵀ⟩ + Σ ψ_e(g_e; w̄_e, ν s_e),      w̄ ← w̄ + ν s (mean of g − b).
+
+The mean runs over the last half of the inner iterations, which averages the noise away. Each
+step's problem is convex in G and has a dual of its own, D(w) = −Σ h*(w) − Σ (w − w̄)²/(2νs), so that
+its gap is rigorous; the sum Σ w b alone bounds the problem as posed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from isofold._progress.stages import stage
+from isofold._typing import FloatArray
+from isofold.linalg.ldl import FactorCache
+from isofold.sdp.certificate import Certificate
+from isofold.sdp.dual.certify import certified_origin, certify_step, shift_is_small
+from isofold.sdp.dual.farkas import proves_infeasible
+from isofold.sdp.dual.spectrum import lowest_modes
+from isofold.sdp.envelope import Envelope
+from isofold.sdp.forms import PairForms, is_sparse
+from isofold.sdp.program import Program
+from isofold.sdp.solution import Status
+from isofold.sdp.solvers.augmented.lbfgs import Point, evaluate, line_search, minimize
+from isofold.sdp.solvers.protocol import Iterate, Options, Start
+from isofold.sdp.solvers.start import multiplier_scale, starting_coordinates
+
+__all__ = ["MultiplierSteps"]
+
+ROUND = 25
+"""Inner iterations with one Laplacian preconditioner, which moves the large scales; it is made
+anew after so many, since it goes stale as the shape unfolds."""
+
+FIRST_ROUNDS, LATER_ROUNDS = 4, 2
+"""Such rounds in the first step, which comes from far, and in the others."""
+
+PLAIN = 80
+"""Inner iterations without it: they settle single edges."""
+
+SHORT_LENGTH = 0.05
+"""Squared lengths below this share of the mean have no larger weight than that would give."""
+
+ZERO_LENGTH = 1e-3
+"""The squared length that stands for zero in the penalty of pairs that must coincide."""
+
+MOST_GROWTH = 4.0**10
+"""How much a penalty may grow. Lengths that are not met by then contradict each other or have no
+multipliers, and larger penalties would only make the numbers meaningless."""
+
+AVERAGE_EVERY = 3
+"""Inner iterations between two terms of the average of multipliers."""
+
+
+FINE = 1e-4
+"""Gaps below this ask for inner problems solved to the end and a penalty that grows."""
+
+RESOLVED = 1e-7
+"""Residual below which the last multipliers are better than their average."""
+
+MOST_PATIENCE = 50.0
+"""How many times more plain iterations a fine gap may take."""
+
+LOOK_EVERY = 10
+"""Steps between two looks for a proof that the constraints contradict each other."""
+
+CRITICAL = 1e-2
+"""Residual below which a point is near enough to a critical one to ask whether it is a saddle."""
+
+SADDLE = 1e-6
+"""Eigenvalues of the slack below minus this share of the cost are a way down, not rounding."""
+
+MOST_LEADING = 3
+"""Coordinates with a preconditioner of their own."""
+
+
+class MultiplierSteps:
+    """Method of multipliers with two-phase L-BFGS and local repair of the dual."""
+
+    task = "unfold"
+
+    def __init__(self) -> None:
+        self._slack_factors = FactorCache()
+        # One for each group of coordinates, since all are needed at once.
+        self._preconditioner_factors = [FactorCache() for _ in range(MOST_LEADING + 1)]
+
+    def iterates(self, program: Program, options: Options, start: Start) -> Iterator[Iterate]:
+        """Yield iterates; the last one is certified or says why not."""
+        if program.forms.n_forms == 0 or program.size == (program.gauge is not None):
+            # Nothing is asked, or there is nothing to move: `inspect_program` has seen that no
+            # direction lowers the cost.
+            yield certified_origin(program, options.rank)
+            return
+        unit = program.envelope.length_unit
+        scaled = program.with_envelope(program.envelope.in_units(unit))
+        scale = multiplier_scale(scaled, options.rng)
+        weights = _penalty_weights(scaled.envelope, options.penalty * scale)
+        most = MOST_GROWTH * weights
+        given = None if start.Y is None else start.Y / np.sqrt(unit)
+        Y = starting_coordinates(scaled, options.rank, options.rng, given)
+        center = np.zeros(len(weights)) if start.multipliers is None else start.multipliers
+        hard = scaled.envelope.is_hard
+        grows = options.tol < FINE or not np.any(hard & scaled.envelope.is_equality)
+        n_iter, previous, next_look = 0, np.inf, 0
+        for step in range(options.max_iter):
+            augmented = scaled.with_envelope(scaled.envelope.augmented(center, weights))
+            posed = program.envelope.augmented(center, weights / unit)
+            wrap = _Wrapper(unit, posed, f"multiplier step {step + 1}")
+            average = np.zeros(len(weights))
+            n_terms = 0
+            point = evaluate(augmented, Y)
+            n_rounds = LATER_ROUNDS if step else FIRST_ROUNDS
+            inner = self._inner(augmented, point, options, scale, n_rounds)
+            for counts, point in inner:
+                n_iter += 1
+                if counts:
+                    average += point.multipliers
+                    n_terms += 1
+                yield wrap(point, point.multipliers, n_iter)
+            Y = _escaped(augmented, point, options)
+            w = point.multipliers
+            if n_terms and point.residual > RESOLVED:
+                w = average / n_terms
+            iterate = wrap(point, w, n_iter)
+            error = _length_error(scaled, point.values)
+            if error <= options.violation_tol and step >= next_look:
+                certificate = self.certify(program, options, iterate)
+                iterate = replace(iterate, certificate=certificate)
+                next_look = step + 1 + _steps_to_wait(program, certificate.gap, options.tol)
+                if certificate.holds(options.tol) and shift_is_small(program, iterate, options.tol):
+                    yield replace(iterate, status=Status.CERTIFIED)
+                    return
+            yield iterate
+            looks = step % LOOK_EVERY == LOOK_EVERY - 1 and error > options.violation_tol
+            if looks and proves_infeasible(scaled, w):
+                yield replace(iterate, status=Status.INFEASIBLE)
+                return
+            if grows and error > max(0.25 * previous, 0.1 * options.violation_tol):
+                weights = np.where(hard, np.minimum(4.0 * weights, most), weights)
+            previous = error
+            center = np.where(hard, w, center)
+        yield replace(iterate, status=Status.ITERATION_LIMIT)
+
+    def _inner(
+        self, program: Program, point: Point, options: Options, scale: float, n_rounds: int
+    ) -> Iterator[tuple[bool, Point]]:
+        """Minimize one step, preconditioned and then plain; tell which points to average."""
+        residual_tol = min(1e-6, 1e-2 * options.tol)
+        if isinstance(program.forms, PairForms) and is_sparse(program.cost):
+            for _ in range(n_rounds):
+                point = evaluate(program, _principal_axes(point.Y))
+                precondition = _laplacian_preconditioner(
+                    program, program.forms, point, scale, self._preconditioner_factors
+                )
+                steps = minimize(
+                    program,
+                    point,
+                    max_iter=ROUND,
+                    residual_tol=residual_tol,
+                    precondition=precondition,
+                )
+                for point in steps:
+                    yield False, point
+        n_plain = int(PLAIN * min(MOST_PATIENCE, max(1.0, FINE / options.tol)))
+        steps = minimize(program, point, max_iter=n_plain, residual_tol=residual_tol)
+        for k, point in enumerate(steps):
+            yield 2 * k >= n_plain and k % AVERAGE_EVERY == 0, point
+
+    @stage("certificate")
+    def certify(self, program: Program, options: Options, iterate: Iterate) -> Certificate:
+        """Return a valid bound for the step's problem, and for the posed one if that is close."""
+        return certify_step(program, iterate, options.tol, self._slack_factors)
+
+
+@dataclass(frozen=True, eq=False)
+class _Wrapper:
+    """Turn points in units of the mean length into iterates in the units of the program."""
+
+    unit: float
+    envelope: Envelope
+    stage: str
+
+    def __call__(self, point: Point, multipliers: FloatArray, n_iter: int) -> Iterate:
+        return Iterate(
+            Y=point.Y * np.sqrt(self.unit),
+            multipliers=multipliers,
+            objective=point.objective * self.unit,
+            residual=point.residual,
+            stage=self.stage,
+            n_iter=n_iter,
+            envelope=self.envelope,
+        )
+
+
+def _escaped(program: Program, point: Point, options: Options) -> FloatArray:
+    """Return the coordinates, moved off a saddle along the lowest mode of the slack if at one.
+
+    Where YYᵀ is not optimal for the step's convex problem, that mode is a direction of descent in
+    a column of its own, or in the weakest one if the rank may not grow.
+    """
+    if point.residual > CRITICAL:
+        return point.Y
+    values, vectors = lowest_modes(program.slack(point.multipliers), program.gauge, 1)
+    if len(values) == 0 or values[0] >= -SADDLE * program.cost_scale:
+        return point.Y
+    Y = _principal_axes(point.Y)
+    if Y.shape[1] < options.max_rank:
+        Y = np.column_stack([Y, np.zeros(program.size)])
+    direction = np.zeros_like(Y)
+    direction[:, -1] = vectors[:, 0]
+    left = evaluate(program, Y)
+    if np.vdot(left.gradient, direction) > 0.0:
+        direction = -direction
+    moved = line_search(program, left, direction)
+    return Y if moved is None else moved.Y
+
+
+def _steps_to_wait(program: Program, gap: float, tol: float) -> int:
+    """Return the steps in which a gap cannot be expected to fall to the tolerance.
+
+    The certificate of a dense cost takes all eigenvalues of the slack, more than many steps; a step
+    halves the gap at best.
+    """
+    if is_sparse(program.cost) or not np.isfinite(gap):
+        return 0
+    return int(np.clip(np.log2(max(gap / tol, 1.0)), 0.0, 5.0))
+
+
+def _laplacian_preconditioner(
+    program: Program, forms: PairForms, point: Point, scale: float, caches: list[FactorCache]
+) -> Callable[[FloatArray], FloatArray]:
+    """Return the inverse of the Hessian without its couplings between coordinates.
+
+    The Hessian for coordinate k is 2(C + A*(w)) + 4·A*(ν δ_k²) with the differences δ_k of the
+    pairs; negative parts are dropped and a little is added so that it is positive definite.
+    """
+    first, second = forms.pairs.T
+    curvature = program.envelope.curvature(point.values)
+    weights = np.maximum(point.multipliers, 0.0) + SHORT_LENGTH * scale
+    ridge = 0.2 * program.cost_scale * sp.eye_array(program.size, format="csr")
+    variances = np.einsum("ik,ik->k", point.Y, point.Y)
+    leading = int(np.clip(np.sum(variances > 1e-3 * variances.sum()), 1, MOST_LEADING))
+    groups = [slice(k, k + 1) for k in range(leading)]
+    if leading < point.Y.shape[1]:
+        groups.append(slice(leading, point.Y.shape[1]))
+    factors = []
+    for group, cache in zip(groups, caches, strict=False):
+        differences = point.Y[first, group] - point.Y[second, group]
+        stretch = 2.0 * curvature * np.mean(differences**2, axis=1)
+        matrix = 2.0 * forms.adjoint(weights + stretch) + ridge
+        factors.append(cache.factor(matrix))
+
+    def precondition(gradient: FloatArray) -> FloatArray:
+        out = np.empty_like(gradient)
+        for group, factor in zip(groups, factors, strict=True):
+            out[:, group] = factor.solve(gradient[:, group])
+        return out
+
+    return precondition
+
+
+def _principal_axes(Y: FloatArray) -> FloatArray:
+    _, axes = np.linalg.eigh(Y.T @ Y)
+    return np.ascontiguousarray(Y @ axes[:, ::-1])
+
+
+def _penalty_weights(envelope: Envelope, penalty: float) -> FloatArray:
+    """Return ν s_e with s_e = 1/max(b_e, 0.05), which makes relative errors of lengths alike."""
+    targets = np.abs(envelope.targets)
+    # Points that must coincide have no length to be relative to, and multipliers without end.
+    return penalty / np.where(targets > 0.0, np.maximum(targets, SHORT_LENGTH), ZERO_LENGTH)
+
+
+def _length_error(program: Program, values: FloatArray) -> float:
+    """Return the median relative error of hard lengths, or the largest of bounds if greater."""
+    envelope = program.envelope
+    equal = envelope.is_hard & envelope.is_equality
+    size = np.maximum(np.abs(envelope.targets), SHORT_LENGTH)
+    relative = np.abs(np.sqrt(np.maximum(1.0 + (values - envelope.targets) / size, 0.0)) - 1.0)
+    median = float(np.median(relative[equal])) if np.any(equal) else 0.0
+    bounds = envelope.violation(values) / size
+    return max(median, float(bounds[~equal].max(initial=0.0)))

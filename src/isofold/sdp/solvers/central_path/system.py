@@ -1,0 +1,221 @@
+"""A program of equalities as an interior-point method sees it, and its Schur complement.
+
+All matrices are written off the gauge, with the orthonormal blocks as further equalities,
+
+    minimize  ⟨C, G⟩ + Σ (ν_e/2)(⟨A_e, G⟩ - b_e)²        G ⪰ 0,  ν_e = ∞ for a hard equality.
+
+A step of the method of Helmberg, Kojima and Monteiro solves a system with the Schur complement
+T_ef = ⟨A_e, G A_f S⁻¹⟩. For squares, A_e = a_e a_eᵀ, it is the entrywise product of aᵀGa and
+aᵀS⁻¹a, which costs two products of matrices (Benson, Ye and Zhang 2000).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from isofold._typing import FloatArray, Matrix
+from isofold.sdp.dual.dense import reflect_off_gauge
+from isofold.sdp.forms import FactorForms, is_sparse, to_dense
+from isofold.sdp.program import Program
+
+__all__ = ["EqualitySystem", "block_forms"]
+
+STACKED = 4
+"""Squares for each form from which its matrix is written out instead: their pairs would cost the
+square of this more."""
+
+
+@dataclass(frozen=True, eq=False)
+class EqualitySystem:
+    """Cost, forms and targets of a program of equalities, off its gauge.
+
+    Parameters
+    ----------
+    cost : ndarray of shape (side, side)
+        The matrix C.
+    forms : FactorForms
+        The forms of the program, then those of the blocks.
+    targets : ndarray of shape (n_forms,)
+        The numbers b_e, in units that make them one wherever they are not zero.
+    softness : ndarray of shape (n_forms,)
+        1/ν_e; zero for a hard equality.
+    units : ndarray of shape (n_forms,)
+        What forms and targets were divided by; multipliers are larger by the same factor.
+    n_given : int
+        How many forms are those of the program.
+    """
+
+    cost: FloatArray
+    forms: FactorForms
+    targets: FloatArray
+    softness: FloatArray
+    units: FloatArray
+    n_given: int
+
+    @classmethod
+    def of(cls, program: Program) -> EqualitySystem:
+        """Return the system of a program whose constraints are all equalities."""
+        given, blocks = program.forms.squares(), block_forms(program)
+        n_given, n_blocks = given.n_forms, blocks.n_forms
+        factors = given.factors
+        if n_blocks:
+            factors = sp.vstack([sp.csr_array(factors), blocks.factors], format="csr")
+        owner = np.concatenate([given.owner, n_given + blocks.owner])
+        targets = np.concatenate([program.envelope.upper, _block_targets(program)])
+        units = np.where(targets != 0.0, np.abs(targets), 1.0)
+        softness = np.concatenate([1.0 / program.envelope.penalty, np.zeros(n_blocks)])
+        forms = FactorForms(
+            factors=reflect_off_gauge(_scaled(factors, 1.0 / np.sqrt(units[owner])), program.gauge),
+            signs=np.concatenate([given.signs, blocks.signs]),
+            owner=owner,
+            n_forms=n_given + n_blocks,
+        )
+        cost = reflect_off_gauge(to_dense(program.cost), program.gauge)
+        cost = reflect_off_gauge(cost.T, program.gauge)
+        return cls(
+            cost=(cost + cost.T) / 2,
+            forms=forms,
+            targets=targets / units,
+            softness=softness / units**2,
+            units=units,
+            n_given=n_given,
+        )
+
+    def given_multipliers(self, multipliers: FloatArray) -> FloatArray:
+        """Return the multipliers of the program's forms in its own units."""
+        return (multipliers / self.units)[: self.n_given]
+
+    def block_multipliers(self, multipliers: FloatArray) -> FloatArray:
+        """Return the multipliers of the entries of blocks."""
+        return (multipliers / self.units)[self.n_given :]
+
+    @property
+    def side(self) -> int:
+        """The side of the Gram matrix off the gauge."""
+        return len(self.cost)
+
+    @property
+    def value_scale(self) -> float:
+        """What soft equalities cost at G = 0; the sum of targets if none are soft."""
+        soft = self.softness > 0.0
+        price = 0.5 * float(np.sum(self.targets[soft] ** 2 / self.softness[soft]))
+        return price if np.any(soft) else float(np.abs(self.targets).sum())
+
+    def values(self, G: FloatArray) -> FloatArray:
+        """Return ⟨A_e, G⟩ for a symmetric matrix, definite or not."""
+        if self._stack is not None:
+            return np.asarray(self._stack.reshape(len(self.targets), -1) @ G.ravel())
+        F = self.forms.factors
+        image = np.asarray(F @ G)
+        squares = F.multiply(image).sum(axis=1) if is_sparse(F) else np.sum(F * image, axis=1)
+        return np.asarray(self._collect @ np.asarray(squares).ravel())
+
+    def adjoint(self, weights: FloatArray) -> FloatArray:
+        """Return Σ w_e A_e."""
+        if self._stack is not None:
+            return np.asarray(np.tensordot(weights, self._stack, axes=1))
+        return to_dense(self.forms.adjoint(weights))
+
+    def slack(self, multipliers: FloatArray) -> FloatArray:
+        """Return S = C + Σ w_e A_e."""
+        return self.cost + self.adjoint(multipliers)
+
+    def schur(self, G: FloatArray, inverse_slack: FloatArray) -> FloatArray:
+        """Return T_ef = ⟨A_e, G A_f S⁻¹⟩, symmetric and positive semidefinite."""
+        if self._stack is not None:
+            images = G @ self._stack @ inverse_slack
+            n = len(self.targets)
+            T = self._stack.reshape(n, -1) @ images.reshape(n, -1).T
+            return np.asarray((T + T.T) / 2)
+        F = self.forms.factors
+        T = np.asarray((F @ G) @ F.T)
+        T *= np.asarray((F @ inverse_slack) @ F.T)
+        if not self._is_plain:
+            T = self._collect @ (self._collect @ T.T).T
+        return np.asarray((T + T.T) / 2)
+
+    def primal(self, G: FloatArray, values: FloatArray) -> float:
+        """Return the value at a Gram matrix; hard equalities count as met."""
+        missed = values - self.targets
+        soft = self.softness > 0.0
+        price = float(np.sum(missed[soft] ** 2 / self.softness[soft]))
+        return float(np.vdot(self.cost, G)) + 0.5 * price
+
+    def dual(self, multipliers: FloatArray) -> float:
+        """Return the bound that multipliers with a positive semidefinite slack prove."""
+        price = self.targets @ multipliers + 0.5 * (self.softness @ multipliers**2)
+        return -float(price)
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        return self.forms.factors.shape[0] == self.forms.n_forms and bool(
+            np.all(self.forms.signs == 1.0)
+            and np.all(self.forms.owner == np.arange(self.forms.n_forms))
+        )
+
+    @cached_property
+    def _collect(self) -> sp.csr_array:
+        """The matrix that sums signed squares to forms."""
+        n_factors = self.forms.factors.shape[0]
+        places = (self.forms.owner, np.arange(n_factors))
+        return sp.csr_array((self.forms.signs, places), shape=(self.forms.n_forms, n_factors))
+
+    @cached_property
+    def _stack(self) -> FloatArray | None:
+        """The matrices A_e themselves where they have many squares."""
+        F, n = self.forms.factors, self.forms.n_forms
+        if F.shape[0] < STACKED * max(n, 1):
+            return None
+        dense, matrices = to_dense(F), np.zeros((n, self.side, self.side))
+        for form in range(n):
+            own = self.forms.owner == form
+            matrices[form] = (dense[own] * self.forms.signs[own, None]).T @ dense[own]
+        return matrices
+
+
+def _scaled(factors: Matrix, by: FloatArray) -> Matrix:
+    """Return factors with their rows multiplied."""
+    if is_sparse(factors):
+        return sp.csr_array(sp.diags_array(by) @ factors)
+    return by[:, None] * factors
+
+
+def block_forms(program: Program) -> FactorForms:
+    """Return the entries of the diagonal blocks as forms: e_a e_bᵀ + e_b e_aᵀ by two squares."""
+    columns: list[list[int]] = []
+    entries: list[list[float]] = []
+    signs: list[float] = []
+    owner: list[int] = []
+    form = 0
+    for first, size in program.blocks:
+        for a in range(first, first + size):
+            columns.append([a])
+            entries.append([1.0])
+            signs.append(1.0)
+            owner.append(form)
+            form += 1
+            for b in range(a + 1, first + size):
+                for sign in (1.0, -1.0):
+                    columns.append([a, b])
+                    entries.append([1.0, sign])
+                    signs.append(0.5 * sign)
+                    owner.append(form)
+                form += 1
+    lengths = [len(row) for row in columns]
+    indices = np.array([c for row in columns for c in row], dtype=np.intp)
+    data = np.array([e for row in entries for e in row])
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+    factors = sp.csr_array((data, indices, starts), shape=(len(columns), program.size))
+    return FactorForms(factors, np.array(signs), np.array(owner, dtype=np.intp), form)
+
+
+def _block_targets(program: Program) -> FloatArray:
+    """Return one for entries on the diagonal, zero for those off it, in the order of the forms."""
+    targets = [
+        float(a == b) for _, size in program.blocks for a in range(size) for b in range(a, size)
+    ]
+    return np.array(targets)

@@ -1,0 +1,334 @@
+"""The engine: low-rank factorization with the inner solver that fits the shape of the problem.
+
+Instead of G ⪰ 0 of side n the factor Y of G = YYᵀ with few columns is sought (Burer and Monteiro
+2003), which is not convex; the dual certificate then tells whether the answer is the optimum of
+the convex problem. Three shapes have inner solvers of their own, a fourth takes what is left:
+
+- orthonormal blocks, no other constraints (stitching): direct Riemannian Newton, `stitching`;
+- bounds from above only (strings): low-rank primal-dual interior point, `strings`;
+- equalities, soft constraints, other bounds: multiplier steps with L-BFGS, `multipliers`;
+- blocks and constraints together: augmented Lagrangian on the manifold, `mixed`.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from isofold._parallel import one_blas_thread
+from isofold._progress.stages import Stage, interrupt, interrupted, interruptible, stage
+from isofold._typing import FloatArray
+from isofold._validation import check_count, check_finite
+from isofold.exceptions import InvalidInputError
+from isofold.sdp.dual.lifted import with_translation_gauge
+from isofold.sdp.preflight.findings import inspect_program
+from isofold.sdp.problem import GramSDP
+from isofold.sdp.program import Program
+from isofold.sdp.reduction import INTERRUPTED, infeasible_solution, lift_solution
+from isofold.sdp.solution import SDPSolution, Status
+from isofold.sdp.solvers.augmented.steps import MultiplierSteps
+from isofold.sdp.solvers.augmented_blocks.search import Mixed
+from isofold.sdp.solvers.dense import DenseSDP
+from isofold.sdp.solvers.protocol import Family, Iterate, Options, Start
+from isofold.sdp.solvers.synchronization.search import Stitching
+from isofold.sdp.solvers.upper_bounds.path import Strings
+
+__all__ = ["LowRankSDP"]
+
+logger = logging.getLogger("isofold")
+
+SLOW = "slow progress for so small a problem"
+"""Why a solution ends after `_patience`."""
+
+SMALL_SIZE, SMALL_FORMS, FIRST_PATIENCE, MOST_PATIENCE = 60, 500, 1500, 10
+"""Points and forms of a small program, iterations after which it is slow, and how many times more
+it may take if there is no other way. Lengths of many sizes make valleys of as many widths, along
+which gradients creep; where they get to after so many iterations they hardly leave any more."""
+
+FREE_COLUMNS = 8
+"""Columns of Y where nothing is known of the rank: the papers' few dimensions, and six spare."""
+
+
+class LowRankSDP(BaseEstimator):
+    """Solve a `GramSDP` by low-rank factorization and certify the answer.
+
+    Parameters
+    ----------
+    tol : float or None, default=None
+        Relative duality gap to reach. None: 1e-6 for stitching, 1e-3 for hard equalities, 1e-4
+        otherwise.
+    violation_tol : float or None, default=None
+        How well hard constraints must be met: for equalities the median relative error of the
+        lengths (None: 1e-3), for bounds the largest relative error (None: 1e-6).
+    rank : int or None, default=None
+        Columns of the factor at the start. None: the block size for stitching, 8 otherwise. For
+        unfolding into r dimensions r + 6 is a good choice.
+    max_rank : int or None, default=None
+        Columns up to which the rank may grow. None: what always suffices (Barvinok and Pataki),
+        at most 64.
+    penalty : float, default=16.0
+        The weight of hard equalities in multiplier steps, in units of 1/λ₂ of the unit Laplacian.
+        Larger is faster, smaller is certified more tightly.
+    max_iter : int, default=100
+        Outer iterations.
+    max_seconds : float or None, default=None
+        Time after which the best iterate is returned.
+    callback : callable or None, default=None
+        Called with every `Iterate`; if it returns True the solver stops.
+    random_state : int, RandomState instance or None, default=None
+        Source of the random parts of the start.
+
+    See Also
+    --------
+    ConicSDP : The same problems by an interior-point or splitting solver, for small sizes.
+
+    Examples
+    --------
+    Two triangles that share an edge open flat.
+
+    >>> from isofold.sdp import GramSDP, LowRankSDP
+    >>> pairs = [[0, 1], [1, 2], [2, 0], [1, 3], [2, 3]]
+    >>> problem = GramSDP.unfolding(4, pairs, [1.0] * 5)
+    >>> solution = LowRankSDP(tol=1e-6, random_state=0).solve(problem)
+    >>> solution.rank
+    2
+    """
+
+    def __init__(
+        self,
+        *,
+        tol: float | None = None,
+        violation_tol: float | None = None,
+        rank: int | None = None,
+        max_rank: int | None = None,
+        penalty: float = 16.0,
+        max_iter: int = 100,
+        max_seconds: float | None = None,
+        callback: Callable[[Iterate], Any] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.tol = tol
+        self.violation_tol = violation_tol
+        self.rank = rank
+        self.max_rank = max_rank
+        self.penalty = penalty
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.callback = callback
+        self.random_state = random_state
+
+    def solve(
+        self,
+        problem: GramSDP,
+        *,
+        start: FloatArray | None = None,
+        multipliers: FloatArray | None = None,
+    ) -> SDPSolution:
+        """Return the solution of a problem with its certificate.
+
+        Parameters
+        ----------
+        problem : GramSDP
+            The problem.
+        start : ndarray of shape (n_points, k) or None, default=None
+            Coordinates to begin with.
+        multipliers : ndarray of shape (n_forms,) or None, default=None
+            Dual variables to begin with.
+
+        Returns
+        -------
+        SDPSolution
+            The best point found and how it is to be trusted.
+
+        Raises
+        ------
+        InvalidInputError
+            If an option or the start makes no sense.
+        UnboundedProblemError
+            If the objective can be improved without end.
+        """
+        begin = time.perf_counter()
+        program = Program.of(problem)
+        if program.forms.n_forms:
+            # Patches that are pulled apart would seem to move away together without end.
+            program = with_translation_gauge(program)
+        findings = inspect_program(program)
+        program = program.with_merged_points()
+        options = self._options(program)
+        if findings.infeasible is not None:
+            return infeasible_solution(problem, findings, time.perf_counter() - begin)
+        family = _family(program)
+        source = family.iterates(program, options, _start(program, start, multipliers))
+        # Many short vectors: the threads of BLAS would wait for each other, more than ten times
+        # slower on a busy machine.
+        with one_blas_thread():
+            with interruptible(), stage(family.task) as steps:
+                limit = _patience(program)
+                iterate, reason = self._run(source, begin, steps, problem.sign, limit)
+                if reason == SLOW and _is_for_dense(program):
+                    dense = self._solve_dense(problem, options, iterate.n_iter)
+                    if dense is not None:
+                        return dense
+                if reason == SLOW:
+                    limit = MOST_PATIENCE * limit
+                    iterate, reason = self._run(source, begin, steps, problem.sign, limit)
+            certificate = iterate.certificate or family.certify(program, options, iterate)
+        return lift_solution(
+            problem,
+            program,
+            iterate,
+            certificate,
+            tol=options.tol,
+            reason=reason,
+            findings=findings,
+            seconds=time.perf_counter() - begin,
+        )
+
+    def _solve_dense(self, problem: GramSDP, options: Options, n_before: int) -> SDPSolution | None:
+        """Return the solution by an interior point, None if it is not certified or too wide."""
+        found = DenseSDP(tol=options.tol).solve(problem)
+        if found.status is not Status.CERTIFIED or found.rank > options.max_rank:
+            return None
+        return replace(found, n_iter=n_before + found.n_iter)
+
+    def _run(
+        self, source: Iterator[Iterate], begin: float, steps: Stage, sign: float, limit: float
+    ) -> tuple[Iterate, str]:
+        """Follow the iterates to the last one, or to where a limit or the user ends it."""
+        iterate: Iterate | None = None
+        reason = "iteration limit"
+        try:
+            for iterate in source:
+                logger.debug(
+                    "%s, iteration %d: objective %.9g, residual %.2g",
+                    iterate.stage,
+                    iterate.n_iter,
+                    iterate.objective,
+                    iterate.residual,
+                )
+                steps.advance(objective=sign * iterate.objective)
+                if iterate.status is not None:
+                    break
+                if interrupted():
+                    reason = INTERRUPTED
+                    break
+                if self.callback is not None and self.callback(iterate):
+                    reason = "the callback asked for it"
+                    break
+                if iterate.n_iter >= limit:
+                    reason = SLOW
+                    break
+                if self.max_seconds is not None and time.perf_counter() - begin > self.max_seconds:
+                    reason = f"time limit of {self.max_seconds:g} s"
+                    break
+        except KeyboardInterrupt:
+            if iterate is None or interrupted():
+                raise
+            interrupt()
+            reason = INTERRUPTED
+        assert iterate is not None, "an inner solver yields at least its start"  # noqa: S101
+        return iterate, reason
+
+    def _options(self, program: Program) -> Options:
+        envelope = program.envelope
+        equalities = bool(np.any(envelope.is_equality & envelope.is_hard))
+        only_blocks = len(program.blocks) > 0 and program.forms.n_forms == 0
+        tol = self.tol
+        if tol is None:
+            tol = 1e-6 if only_blocks else 1e-3 if equalities else 1e-4
+        violation_tol = self.violation_tol
+        if violation_tol is None:
+            violation_tol = 1e-3 if equalities else 1e-6
+        for name, value in (("tol", tol), ("violation_tol", violation_tol)):
+            _check_positive(value, name)
+        _check_positive(self.penalty, "penalty")
+        if self.max_seconds is not None:
+            _check_positive(self.max_seconds, "max_seconds")
+        largest = max(1, program.size - (program.gauge is not None))
+        block = int(program.blocks[:, 1].max(initial=0))
+        default = block or FREE_COLUMNS
+        rank = check_count(default if self.rank is None else self.rank, name="rank")
+        enough = block + _sufficient_rank(program)
+        most = min(64, enough) if self.max_rank is None else self.max_rank
+        max_rank = check_count(most, name="max_rank")
+        rank = max(block, min(rank, largest))
+        return Options(
+            tol=float(tol),
+            violation_tol=float(violation_tol),
+            rank=rank,
+            max_rank=max(rank, min(max_rank, largest)),
+            penalty=float(self.penalty),
+            max_iter=check_count(self.max_iter, name="max_iter"),
+            rng=_generator(self.random_state),
+        )
+
+
+def _patience(program: Program) -> float:
+    """Return the iterations after which a program without blocks that is small is slow."""
+    is_small = program.size <= SMALL_SIZE and program.forms.n_forms <= SMALL_FORMS
+    return FIRST_PATIENCE if is_small and not len(program.blocks) else np.inf
+
+
+def _is_for_dense(program: Program) -> bool:
+    """Tell whether an interior point closes the gap: all forms are soft equalities."""
+    envelope = program.envelope
+    is_soft = bool(np.all(envelope.is_equality & ~envelope.is_hard))
+    return is_soft and not isinstance(program.cost, LinearOperator)
+
+
+def _family(program: Program) -> Family:
+    """Return the inner solver for the shape of a program."""
+    if len(program.blocks):
+        return Mixed() if program.forms.n_forms else Stitching()
+    return Strings() if Strings.fits(program) else MultiplierSteps()
+
+
+def _sufficient_rank(program: Program) -> int:
+    """Return the least p with p(p+1)/2 above the number of constraints."""
+    n_constraints = program.forms.n_forms + int(
+        np.sum(program.blocks[:, 1] * (program.blocks[:, 1] + 1) // 2)
+    )
+    return int(np.ceil((np.sqrt(8.0 * n_constraints + 1.0) - 1.0) / 2.0)) + 1
+
+
+def _start(program: Program, start: Any, multipliers: Any) -> Start:
+    Y: FloatArray | None = None
+    if start is not None:
+        Y = np.asarray(start, dtype=np.float64)
+        n_points = program.size if program.basis is None else len(program.basis)
+        if Y.ndim != 2 or Y.shape[0] != n_points or Y.shape[1] < 1:
+            msg = (
+                f"start has shape {Y.shape}, but one row is needed for each of the {n_points} "
+                f"points and at least one column."
+            )
+            raise InvalidInputError(msg)
+        check_finite(Y, name="start", advice="Pass finite coordinates, or no start at all.")
+        Y = program.center(Y if program.basis is None else program.basis.T @ Y)
+    w = None
+    if multipliers is not None:
+        w = np.asarray(multipliers, dtype=np.float64)
+        if w.shape != (program.forms.n_forms,):
+            msg = f"multipliers has shape {w.shape}, but there are {program.forms.n_forms} forms."
+            raise InvalidInputError(msg)
+        check_finite(w, name="multipliers", advice="Pass finite multipliers, or none at all.")
+    return Start(Y, w)
+
+
+def _check_positive(value: Any, name: str) -> None:
+    is_number = isinstance(value, int | float | np.integer | np.floating)
+    if isinstance(value, bool) or not is_number or not 0.0 < value < np.inf:
+        msg = f"{name}={value!r} must be a positive number."
+        raise InvalidInputError(msg)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    seed = check_random_state(random_state).randint(0, 2**31 - 1)
+    return np.random.default_rng(int(seed))

@@ -1,0 +1,240 @@
+"""Stitching: rigid motions of all patches so that shared points coincide.
+
+    min Σ_x Σ_{i<j ∋ x} w_ij(x) |u_i(x) R_i + t_i - u_j(x) R_j - t_j|²,      R_i R_iᵀ = I
+
+With R_i of size r × p and p large it is a semidefinite program in A = RRᵀ with unit diagonal
+blocks (thesis, eq. 5.13), whose dual bound certifies the answer; p = r is what a map needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+
+from isofold._memory import block_rows
+from isofold._typing import FloatArray, IntArray
+from isofold.exceptions import InvalidInputError
+from isofold.patches import Memberships, PatchCover
+from isofold.sdp import GramSDP, LowRankSDP, SDPSolution
+from isofold.sdp.solvers.protocol import Iterate
+from isofold.stitching.overlaps import Overlaps, joint_matrix, measure_overlaps
+from isofold.stitching.terms import NodeTerms, placement_matrix, pose, solve
+
+__all__ = ["Alignment", "place", "stitch"]
+
+TRUST_REGION_STEPS, NEWTON_STEPS, AUGMENTED_STEPS = 60_000, 20, 1000
+"""Steps of the trust region times entries of all rotations, and of Newton's method: patches that
+fit need about five of these, and none of those. With further terms, steps of the augmented
+Lagrangian: of those that ended with a certificate the slowest took 770."""
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """Rigid motions u ↦ u R + t of all patches.
+
+    Attributes
+    ----------
+    rotations : ndarray of shape (n_patches, r, p)
+        The matrices R with orthonormal rows.
+    translations : ndarray of shape (n_patches, p)
+        The vectors t.
+    solution : SDPSolution or None
+        The solution of the stitching with its certificate, in units in which the mean variance
+        of charts is one; None for a single patch, which needs no stitching.
+    overlaps : Overlaps or None
+        What was stitched.
+    misfit : float
+        √(misfit / variance in the overlaps): zero if all patches fit.
+    unit : float
+        Size of chart coordinates, in units of which the overlaps are measured.
+    """
+
+    rotations: FloatArray
+    translations: FloatArray
+    solution: SDPSolution | None
+    overlaps: Overlaps | None
+    misfit: float
+    unit: float = 1.0
+
+    def n_rigid_groups(self, dimensions: IntArray) -> int:
+        """Return into how many groups patches fall that can turn against each other, or flip."""
+        if self.overlaps is None:
+            return 1
+        translations = self.translations[:, None, :] / self.unit
+        motions = np.concatenate([self.rotations, translations], axis=1)
+        return self.overlaps.n_rigid_groups(motions, dimensions)
+
+
+def stitch(
+    cover: PatchCover,
+    memberships: Memberships,
+    coordinates: FloatArray,
+    *,
+    solver: LowRankSDP,
+    start: FloatArray | None = None,
+    dimensions: IntArray | None = None,
+    terms: NodeTerms | None = None,
+) -> Alignment:
+    """Align the patches of a cover.
+
+    Parameters
+    ----------
+    cover : PatchCover
+        The patches; their graph of overlaps must be connected.
+    memberships : Memberships
+        The patches of every point that count.
+    coordinates : ndarray of shape (n_entries, r)
+        Chart coordinates of the entries.
+    solver : LowRankSDP
+        The solver.
+    start : ndarray of shape (n_points, p) or None, default=None
+        A known embedding, onto which the charts are fitted to begin with.
+    dimensions : ndarray of int of shape (n_patches,) or None, default=None
+        Dimensions r_i of the patches; all r if None.
+    terms : NodeTerms or None, default=None
+        Variance and distances to be heeded.
+
+    Returns
+    -------
+    Alignment
+        The motions.
+    """
+    c, r = cover.n_patches, coordinates.shape[1]
+    dims = np.full(c, r) if dimensions is None else dimensions
+    if c == 1 and terms is not None and (terms.variance or len(terms.pairs)):
+        msg = (
+            "terms act between patches, but there is only one. Pass n_patches of two or more, or "
+            "more points."
+        )
+        raise InvalidInputError(msg)
+    if c == 1:
+        return Alignment(np.eye(r)[None], np.zeros((1, r)), None, None, 0.0)
+    # A patch of no extent is but a point: one row for it keeps the program well-posed.
+    dims = np.maximum(dims, 1)
+    # Rotations are of size one; coordinates of size one keep the joint matrix balanced.
+    unit = float(np.sqrt(np.mean(coordinates**2))) or 1.0
+    overlaps = measure_overlaps(cover, memberships, coordinates / unit)
+    begin = np.concatenate([[0], np.cumsum(dims + 1)])[:-1]
+    matrix, blocks = joint_matrix(overlaps, dims), np.column_stack([begin, dims])
+    problem = GramSDP.stitching(matrix, blocks)
+    if terms is not None:
+        placement = placement_matrix(memberships, coordinates / unit, begin, dims)
+        problem = pose(matrix, blocks, placement, overlaps, terms, unit)
+    first = None
+    if start is not None:
+        first = _starting_rows(cover, coordinates / unit, start / unit, dims)
+    solution = solve(_with_budget(solver, c * r * r), problem, first, terms)
+    rows = solution.coordinates
+    # Patches that span less than r dimensions may all fit into fewer.
+    rows = np.pad(rows, ((0, 0), (0, max(0, r - rows.shape[1]))))
+    p = rows.shape[1]
+    rotations = np.zeros((c, r, p))
+    for k in range(r):
+        holders = np.flatnonzero(dims > k)
+        rotations[holders, k] = rows[begin[holders] + k]
+    misfit = float(np.sum(rows * (matrix @ rows)))
+    # Overlaps of single points have no extent; that of charts is one.
+    extent = overlaps.variance or float(overlaps.weights.sum())
+    relative = np.sqrt(max(0.0, misfit) / extent)
+    translations = unit * rows[begin + dims]
+    return Alignment(rotations, translations, solution, overlaps, float(relative), unit)
+
+
+def _with_budget(solver: LowRankSDP, n_entries: int) -> LowRankSDP:
+    """Return the solver with a limit on the stages in which folds open, where they take long.
+
+    What is stitched after many such steps is no sheet: patches contradict each other. The limit is
+    on steps, not on time, so that results are the same on any machine.
+    """
+    if solver.callback is not None:
+        return solver
+    budget = {
+        "trust region": max(2, TRUST_REGION_STEPS // n_entries),
+        "Newton": NEWTON_STEPS,
+        "augmented Lagrangian": AUGMENTED_STEPS,
+    }
+    seen = dict.fromkeys(budget, 0)
+
+    def is_spent(iterate: Iterate) -> bool:
+        if iterate.stage not in budget:
+            return False
+        seen[iterate.stage] += 1
+        return seen[iterate.stage] > budget[iterate.stage]
+
+    return clone(solver).set_params(callback=is_spent)
+
+
+def place(memberships: Memberships, coordinates: FloatArray, alignment: Alignment) -> FloatArray:
+    """Return the weighted mean of the images of every point in its patches.
+
+    Parameters
+    ----------
+    memberships : Memberships
+        The patches of every point.
+    coordinates : ndarray of shape (n_entries, r)
+        Chart coordinates of the entries of the cover.
+    alignment : Alignment
+        The motions.
+
+    Returns
+    -------
+    ndarray of shape (n_points, p)
+        The placed points.
+    """
+    images = images_of(memberships, coordinates, alignment)
+    weighted = memberships.weights[:, None] * images
+    begin = memberships.indptr[:-1]
+    total = np.add.reduceat(memberships.weights, begin)
+    return np.asarray(np.add.reduceat(weighted, begin, axis=0) / total[:, None])
+
+
+def images_of(
+    memberships: Memberships, coordinates: FloatArray, alignment: Alignment
+) -> FloatArray:
+    """Return the image of every membership, u R + t."""
+    patches = memberships.patches
+    r, p = alignment.rotations.shape[1:]
+    images = np.empty((len(patches), p))
+    # Every membership takes a rotation of its own.
+    step = block_rows(8 * r * (p + 1), len(patches))
+    for start in range(0, len(patches), step):
+        part = slice(start, start + step)
+        u = coordinates[memberships.entries[part]]
+        turned = (u[:, None, :] @ alignment.rotations[patches[part]])[:, 0]
+        images[part] = turned + alignment.translations[patches[part]]
+    return images
+
+
+def _starting_rows(
+    cover: PatchCover, coordinates: FloatArray, start: FloatArray, dims: IntArray
+) -> FloatArray:
+    """Return rotations and translations that fit every chart onto a known embedding."""
+    c, r, p = cover.n_patches, coordinates.shape[1], start.shape[1]
+    w, begin = cover.chart_weights[:, None], cover.indptr[:-1]
+    total = np.add.reduceat(w, begin)
+    u_mean = np.add.reduceat(w * coordinates, begin) / total
+    y_mean = np.add.reduceat(w * start[cover.members], begin) / total
+    u = coordinates - u_mean[cover.patches]
+    y = start[cover.members] - y_mean[cover.patches]
+    cross = _cross_moments(w * u, y, cover)
+    left, _, right = np.linalg.svd(cross, full_matrices=False)
+    rotations = left @ right
+    translations = y_mean - (u_mean[:, None, :] @ rotations)[:, 0]
+    used = np.arange(r) < dims[:, None]
+    rows = np.concatenate([rotations, translations[:, None, :]], axis=1)
+    return np.asarray(rows[np.column_stack([used, np.ones(c, dtype=bool)])].reshape(-1, p))
+
+
+def _cross_moments(u: FloatArray, y: FloatArray, cover: PatchCover) -> FloatArray:
+    """Return Σ uᵀy over the entries of every patch."""
+    r, p = u.shape[1], y.shape[1]
+    cross = np.empty((cover.n_patches, r, p))
+    step = block_rows(8 * int(cover.sizes.max()) * r * p, cover.n_patches)
+    for start in range(0, cover.n_patches, step):
+        ends = cover.indptr[start : start + step + 1]
+        part = slice(ends[0], ends[-1])
+        products = u[part, :, None] * y[part, None, :]
+        cross[start : start + step] = np.add.reduceat(products, ends[:-1] - ends[0])
+    return cross

@@ -1,0 +1,1 @@
+"""Maps of data with more dimensions than the map, by local stress."""

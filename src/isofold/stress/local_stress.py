@@ -1,0 +1,206 @@
+"""Local multidimensional scaling: points that many others draw to where their distance is right.
+
+    minimize  Σ_ij w_ij (|y_i - y_j| - d_ij)²,   w = (1 - a) ρ [d_ij ≤ R] + a [|y_i - y_j| < R]
+
+over places y with distances d along a graph, while the radius R shrinks from most pairs to near
+ones (curvilinear distance analysis; local multidimensional scaling). The first weight keeps
+neighbors together, the second keeps strangers out: a pair that is near on the map but far in the
+data is pushed apart. The weight ρ is Huber's on the relative error: where not all lengths can be
+kept, many are kept and some given up, rather than all being a little wrong. R is never smaller
+than the distance of a point's own neighbors.
+
+All points move at once, each to the mean of where the others want it (a step of majorization for
+given weights), so that nothing depends on chance or on an order of points.
+
+References
+----------
+Lee, J. A., Lendasse, A., & Verleysen, M. (2004). Nonlinear projection with curvilinear distances:
+Isomap versus curvilinear distance analysis. Neurocomputing 57.
+Venna, J., & Kaski, S. (2006). Local multidimensional scaling. Neural Networks 19.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from isofold._parallel import n_workers, ordered_map
+from isofold._progress.stages import interrupted, interruptible, stage
+from isofold._typing import FloatArray
+from isofold.stress._pull import sweep_all
+
+__all__ = ["LocalRules", "draw_all", "draw_others", "reach_of"]
+
+TOLERANCE = 0.3
+"""Relative length error from which it counts as such, no longer as its square."""
+
+WIDEST = 0.6
+"""The first radius in units of the largest distance. Farther pairs are right at the start, or
+cannot be."""
+
+SHRINKING = 1.3
+"""The radius shrinks this much faster than sweeps pass, so that the last ones have the least."""
+
+SETTLING = 20
+"""Sweeps in which others find their place among points that stay."""
+
+QUANTILE_SAMPLE = 200_000
+"""Distances from which quantiles are read."""
+
+
+@dataclass(frozen=True)
+class LocalRules:
+    """How points are drawn.
+
+    Attributes
+    ----------
+    balance : float
+        The share a of the weight that keeps strangers out.
+    radius : float
+        Share of all pairs that are within the last radius.
+    n_epochs : int
+        Number of sweeps.
+    """
+
+    balance: float
+    radius: float
+    n_epochs: int
+
+    def radii(self, distances: FloatArray) -> FloatArray:
+        """Return the radius of every sweep, for distances of all pairs."""
+        flat = distances.ravel()
+        some = flat[:: max(1, len(flat) // QUANTILE_SAMPLE)]
+        some = some[some > 0.0]
+        if not len(some):
+            return np.zeros(self.n_epochs)
+        widest, last = WIDEST * float(flat.max()), float(np.quantile(some, self.radius))
+        last = min(last, widest)
+        passed = np.linspace(0.0, 1.0, self.n_epochs)
+        return np.asarray(widest * (last / widest) ** np.minimum(1.0, SHRINKING * passed))
+
+
+def draw_all(
+    distances: FloatArray,
+    start: FloatArray,
+    reach: FloatArray,
+    rules: LocalRules,
+    *,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Return the places to which points draw each other, all pairs at work.
+
+    Parameters
+    ----------
+    distances : ndarray of float32 of shape (n, n)
+        The distances that are wanted.
+    start : ndarray of shape (n, p)
+        Places to start from, no two the same.
+    reach : ndarray of shape (n,)
+        Distance of every point's own neighbors, below which the radius never falls.
+    rules : LocalRules
+        Balance, last radius, number of sweeps.
+    n_jobs : int or None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n, p)
+        The places.
+    """
+    places: FloatArray = np.ascontiguousarray(start, dtype=np.float64)
+    with interruptible(), stage("draw points together", total=rules.n_epochs) as steps:
+        for radius in rules.radii(distances):
+            if interrupted():
+                break
+            places = _swept(places, places, distances, reach, reach, radius, rules.balance, n_jobs)
+            steps.advance()
+    return places
+
+
+def draw_others(
+    distances: FloatArray,
+    start: FloatArray,
+    reach: FloatArray,
+    places: FloatArray,
+    places_reach: FloatArray,
+    rules: LocalRules,
+    *,
+    radius: float,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Return the places to which points that stay draw others, each by itself.
+
+    Parameters
+    ----------
+    distances : ndarray of float32 of shape (m, n)
+        The distances that are wanted between others and points.
+    start : ndarray of shape (m, p)
+        Places of the others to start from.
+    reach : ndarray of shape (m,)
+        Distance of every other's nearest points.
+    places : ndarray of shape (n, p)
+        The points that stay.
+    places_reach : ndarray of shape (n,)
+        Their own reach.
+    rules : LocalRules
+        Balance.
+    radius : float
+        The radius, the last one of the points.
+    n_jobs : int or None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Returns
+    -------
+    ndarray of shape (m, p)
+        The places of the others.
+    """
+    moving: FloatArray = np.ascontiguousarray(start, dtype=np.float64)
+    for _ in range(SETTLING):
+        if interrupted():
+            break
+        moving = _swept(
+            moving, places, distances, reach, places_reach, radius, rules.balance, n_jobs
+        )
+    return moving
+
+
+def _swept(
+    moving: FloatArray,
+    places: FloatArray,
+    distances: FloatArray,
+    reach: FloatArray,
+    places_reach: FloatArray,
+    radius: float,
+    balance: float,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Return where points are after one sweep, rows shared out among threads."""
+    moved = np.empty_like(moving)
+    n = len(moving)
+    bounds = np.linspace(0, n, min(n_workers(n_jobs), n) + 1).astype(int)
+
+    def sweep(span: tuple[int, int]) -> None:
+        sweep_all(
+            moving,
+            places,
+            distances,
+            reach,
+            places_reach,
+            float(radius),
+            balance,
+            TOLERANCE,
+            *span,
+            moved,
+        )
+
+    spans: list[tuple[int, int]] = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+    for _ in ordered_map(sweep, spans, n_jobs=n_jobs):
+        pass
+    return moved
+
+
+def reach_of(distances: FloatArray, n_neighbors: int) -> FloatArray:
+    """Return the distance of every point's last own neighbor."""
+    k = min(n_neighbors, len(distances) - 1)
+    return np.partition(distances, k, axis=1)[:, k].astype(np.float64)

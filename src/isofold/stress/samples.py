@@ -1,0 +1,240 @@
+"""Samples as local methods see them: a graph, ways along it, straight lengths of chosen pairs.
+
+Whether `X` holds points, all distances or some of them ends here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from isofold._memory import block_rows
+from isofold._typing import FloatArray, IntArray
+from isofold.exceptions import InvalidInputError
+from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
+from isofold.neighbors import (
+    NeighborGraph,
+    Neighbors,
+    NeighborSearch,
+    all_pairs_geodesics,
+    build_search,
+    choose_graph,
+    connected_components,
+    geodesic_distances,
+)
+from isofold.neighbors.precomputed import nearest_in_rows
+from isofold.neighbors.shortcuts import without_shortcuts
+
+__all__ = ["Core", "LocalSamples", "Ways"]
+
+GUIDE_NEIGHBORS = 12
+"""Mutual neighbors along which short-cuts are found."""
+
+MANY_SAMPLES, MANY_FEATURES, KEPT_VARIANCE = 10_000, 100, 0.95
+"""Samples and features from which neighbors are sought among the leading axes with this share of
+the variance, at most as many as the features named here. Lengths are measured in all of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """Lengths of ways along a graph.
+
+    Attributes
+    ----------
+    unit : float
+        The longest of them.
+    lengths : ndarray of float32
+        All of them in this unit, so that single precision holds them whatever their size.
+    """
+
+    unit: float
+    lengths: FloatArray
+
+    @classmethod
+    def between(cls, lengths: FloatArray) -> Ways:
+        """Return the ways between nodes, from the lengths of shortest paths."""
+        unit = float(lengths.max()) or 1.0
+        # Shortest paths are symmetric up to rounding only.
+        return cls(unit, np.ascontiguousarray(np.minimum(lengths, lengths.T) / unit, np.float32))
+
+
+@dataclass(frozen=True, eq=False)
+class LocalSamples:
+    """Samples with their neighbor graph.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array
+        Points, distances, or known distances.
+    metric : str
+        "euclidean" or "precomputed".
+    n_neighbors : int
+        Neighbors in the graph.
+    n_jobs : int or None
+        Threads.
+    """
+
+    X: Any
+    metric: str
+    n_neighbors: int
+    n_jobs: int | None
+
+    @cached_property
+    def graph(self) -> NeighborGraph:
+        """The graph of nearest neighbors, joined by bridges if it falls into pieces."""
+        n, d = self.X.shape
+        if self.is_sparse:
+            return self._ready_graph()
+        if self.metric == "precomputed" or n < MANY_SAMPLES or d <= MANY_FEATURES:
+            return self._graph_of(self.X, "bridged", self.n_neighbors)
+        leading = principal_coordinates(self.X, MANY_FEATURES)
+        held = np.cumsum(leading.variances) / leading.total_variance
+        n_axes = min(MANY_FEATURES, int(np.searchsorted(held, KEPT_VARIANCE)) + 1)
+        seen = np.ascontiguousarray(leading.coordinates[:, :n_axes])
+        graph = self._graph_of(seen, "bridged", self.n_neighbors)
+        return replace(graph, lengths=self._lengths_of(graph).astype(graph.lengths.dtype))
+
+    @cached_property
+    def ways(self) -> Ways:
+        """The ways between all nodes along the graph without its short-cuts."""
+        graph = self.graph
+        if not self.is_sparse and graph.n_nodes > GUIDE_NEIGHBORS:
+            guide = self._graph_of(self.X, "mutual", GUIDE_NEIGHBORS)
+            # In pieces it would lead round where there is no need to.
+            if connected_components(guide).n_components == 1:
+                kept = without_shortcuts(graph, guide, n_jobs=self.n_jobs)
+                if connected_components(kept).n_components == 1:
+                    graph = kept
+        return Ways.between(all_pairs_geodesics(graph, n_jobs=self.n_jobs))
+
+    def straight_layout(self, n_components: int) -> FloatArray | None:
+        """Return classical scaling of the straight distances; None if only some are known."""
+        if self.is_sparse:
+            return None
+        rows = self.graph.sample_of_node
+        if self.metric == "euclidean":
+            points = self.X[rows].astype(np.float64)
+            return principal_coordinates(points, min(n_components, *points.shape)).coordinates
+        distances = self.X[np.ix_(rows, rows)].astype(np.float64)
+        unit = float(distances.max()) or 1.0
+        gram = gram_from_distances(((distances + distances.T) / (2.0 * unit)) ** 2)
+        return unit * coordinates_from_gram(gram, min(n_components, len(rows))).coordinates
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether only some distances are known."""
+        return bool(sp.issparse(self.X))
+
+    def core(self, chosen: IntArray) -> Core:
+        """Return some nodes, among which all others are to be placed."""
+        rows = self.graph.sample_of_node[chosen]
+        if self.is_sparse:
+            ways = geodesic_distances(self.graph, chosen, n_jobs=self.n_jobs)
+            return Core(self, chosen, None, Ways.between(ways[:, chosen]), ways)
+        X = self.X[np.ix_(rows, rows)] if self.metric == "precomputed" else self.X[rows]
+        inner = replace(self, X=X)
+        return Core(self, chosen, inner, inner.ways, None)
+
+    def _ready_graph(self) -> NeighborGraph:
+        graph = choose_graph(self.X, "knn", metric=self.metric, n_jobs=self.n_jobs)
+        n_pieces = connected_components(graph).n_components
+        if n_pieces > 1:
+            msg = (
+                f"The graph of known distances falls into {n_pieces} pieces, and nothing tells how "
+                f"far they are from each other. Store some distances between them, or pass all "
+                f"distances as a dense matrix."
+            )
+            raise InvalidInputError(msg)
+        return graph
+
+    def _lengths_of(self, graph: NeighborGraph) -> FloatArray:
+        """Return the lengths of edges between points."""
+        first, second = graph.sample_of_node[graph.edges].T
+        lengths = np.empty(graph.n_edges)
+        step = block_rows(4 * self.X.shape[1] * 8, graph.n_edges)
+        for start in range(0, graph.n_edges, step):
+            part = slice(start, start + step)
+            apart = self.X[first[part]].astype(np.float64) - self.X[second[part]]
+            lengths[part] = np.linalg.norm(apart, axis=1)
+        return lengths
+
+    def _graph_of(self, X: Any, kind: str, n_neighbors: int) -> NeighborGraph:
+        return choose_graph(
+            X, kind, n_neighbors=n_neighbors, metric=self.metric, n_jobs=self.n_jobs
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """Some of the nodes, and how all others lie to them.
+
+    Attributes
+    ----------
+    samples : LocalSamples
+        All samples.
+    chosen : ndarray of int
+        The nodes of the core.
+    inner : LocalSamples or None
+        They as samples of their own; None if only some distances are known.
+    ways : Ways
+        The ways between them.
+    all_ways : ndarray of shape (n_core, n_nodes) or None
+        The lengths of ways to all nodes, where only some distances are known.
+    """
+
+    samples: LocalSamples
+    chosen: IntArray
+    inner: LocalSamples | None
+    ways: Ways
+    all_ways: FloatArray | None
+
+    @property
+    def data(self) -> Any:
+        """Their points or distances; None if only some distances are known."""
+        return None if self.inner is None else self.inner.X
+
+    def straight_layout(self, n_components: int) -> FloatArray | None:
+        """Return classical scaling of their straight distances; None if only some are known."""
+        return None if self.inner is None else self.inner.straight_layout(n_components)
+
+    def rows_of(self, nodes: IntArray) -> Any:
+        """Return what tells where nodes are: their points, or their distances to the core."""
+        graph, X = self.samples.graph, self.samples.X
+        if self.all_ways is not None:
+            return np.ascontiguousarray(self.all_ways[:, nodes].T)
+        rows = graph.sample_of_node[nodes]
+        if self.samples.metric != "precomputed":
+            return X[rows]
+        return X[np.ix_(rows, graph.sample_of_node[self.chosen])]
+
+    def ways_of(self, rows: Any, n_nearest: int) -> tuple[FloatArray, FloatArray]:
+        """Return the ways from nodes to the core over the nearest of it, and a reach of theirs.
+
+        `rows` is what `rows_of` returned. The reach is the distance of the last of as many points
+        of the core as a node has neighbors. Both are in the unit of the ways within the core.
+        """
+        n_neighbors = min(self.samples.n_neighbors, len(self.chosen))
+        k = max(min(n_nearest, len(self.chosen)), n_neighbors)
+        if self.samples.metric == "precomputed":
+            near = Neighbors(*nearest_in_rows(rows, k))
+        else:
+            near = self._search.query(rows, k)
+        straight = (near.distances / self.ways.unit).astype(np.float32)
+        reach = straight[:, n_neighbors - 1].astype(np.float64)
+        if self.all_ways is not None:
+            return (rows / self.ways.unit).astype(np.float32), reach
+        over = straight[:, :1] + self.ways.lengths[near.indices[:, 0]]
+        for rank in range(1, min(n_nearest, k)):
+            way = straight[:, rank, None] + self.ways.lengths[near.indices[:, rank]]
+            np.minimum(over, way, out=over)
+        # To the nearest the straight way is shorter than one over another.
+        np.put_along_axis(over, near.indices, straight, axis=1)
+        return over, reach
+
+    @cached_property
+    def _search(self) -> NeighborSearch:
+        return build_search(self.data, n_jobs=self.samples.n_jobs)

@@ -1,0 +1,159 @@
+"""The array of features: put together from columns, freed of useless ones, and without gaps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from isofold._format import count
+from isofold._memory import require_memory
+from isofold._typing import FloatArray, IntArray
+from isofold.tables.columnwise import Facts
+from isofold.tables.preprocess import Recipe
+from isofold.tables.select import Selection, is_id_name
+from isofold.tables.table import EXACT, Table, float_type
+from isofold.tables.text_safety import listed, refusal
+
+__all__ = ["assemble", "close_gaps", "find_useful", "medians"]
+
+FEWEST_COUNTED = 10
+"""In a shorter table, a column that counts 1, 2, 3, ... may as well be a measurement."""
+
+BYTES_OF_INT64 = 8
+
+
+# Damaged files hold NaN of a kind that processors complain about.
+@np.errstate(invalid="ignore")
+def assemble(table: Table, positions: tuple[int, ...]) -> FloatArray:
+    """Return columns side by side; an array that is already so stays where it is."""
+    block = table.block
+    if block is not None and positions == tuple(range(table.n_wide)):
+        if block.dtype in (np.float32, np.float64) and block.dtype.isnative:
+            return block
+        return _copied(table, block)
+    columns = [table.column(position).values for position in positions]
+    dtype = np.result_type(*{values.dtype for values in columns})
+    _require(table, len(columns), dtype)
+    X = np.empty((table.n_rows, len(columns)), dtype=dtype)
+    for place, values in enumerate(columns):
+        X[:, place] = values
+    return X
+
+
+def _copied(table: Table, block: npt.NDArray[Any]) -> FloatArray:
+    dtype = float_type(block.dtype)
+    _require(table, block.shape[1], dtype)
+    with np.errstate(over="ignore"):  # extended precision beyond float64 becomes infinite
+        return np.ascontiguousarray(block, dtype=dtype)
+
+
+def _require(table: Table, width: int, dtype: np.dtype[Any]) -> None:
+    require_memory(
+        table.n_rows * width * dtype.itemsize,
+        what=f"{table.source}: an array of {table.n_rows:,} rows and {width:,} features",
+        instead="Take fewer rows or columns, or save it as float32 in a .npy file.",
+    )
+
+
+def find_useful(
+    table: Table, selection: Selection, X: FloatArray, facts: Facts
+) -> tuple[list[int], tuple[str, ...]]:
+    """Return the places of features that say something, and notes about the others."""
+    names = [table.names[position] for position in selection.features]
+    asked = [position in selection.asked for position in selection.features]
+    is_empty = facts.n_missing == table.n_rows
+    empty = [place for place in range(len(names)) if is_empty[place]]
+    demanded = [names[place] for place in empty if asked[place]]
+    if demanded or len(empty) == len(names):
+        which = listed(demanded or [names[place] for place in empty])
+        words = f"every value of {which} is missing, so no distance can be measured by it."
+        raise refusal(table.source, f"{words} Choose other columns.")
+    counting = [
+        place
+        for place in np.flatnonzero(_may_count(names, facts, table.n_rows)).tolist()
+        if not asked[place] and _counts_rows(X[:, place], named=is_id_name(names[place]))
+    ]
+    if len(counting) + len(empty) == len(names):
+        counting = []  # a table of nothing but counts is meant as it is
+    left_out = {*empty, *counting}
+    notes = []
+    if empty:
+        notes.append(f"Left out (without any value): {listed(names[p] for p in empty)}.")
+    if counting:
+        notes.append(
+            f"Left out (it only numbers the rows): {listed(names[p] for p in counting)}. "
+            f"Ask for it with --columns if it is a feature."
+        )
+    if table.block is not None and _is_rounded(table.block.dtype, facts):
+        notes.append("Whole numbers beyond 2**53 are rounded to 16 digits.")
+    return [place for place in range(len(names)) if place not in left_out], tuple(notes)
+
+
+def _may_count(names: list[str], facts: Facts, n_rows: int) -> npt.NDArray[np.bool_]:
+    starts = (facts.low == 0) | (facts.low == 1)
+    long_enough = n_rows >= FEWEST_COUNTED
+    counted = starts & (facts.high - facts.low == n_rows - 1) & (facts.n_missing == 0) & long_enough
+    named = np.array([is_id_name(name) for name in names])
+    result: npt.NDArray[np.bool_] = counted | named
+    return result
+
+
+def _counts_rows(values: npt.NDArray[Any], *, named: bool) -> bool:
+    """Return whether a column holds whole numbers, each once unless its name says enough."""
+    known = values[~np.isnan(values)]
+    whole = bool((known == np.round(known)).all())
+    return whole and (named or len(np.unique(known)) == len(values))
+
+
+def _is_rounded(dtype: np.dtype[Any], facts: Facts) -> bool:
+    wide = dtype.kind in "iu" and dtype.itemsize == BYTES_OF_INT64
+    return wide and bool((np.maximum(-facts.low, facts.high) > EXACT).any())
+
+
+def medians(X: FloatArray) -> tuple[float, ...]:
+    """Return the median of every column, of the values that are there."""
+    columns = (X[:, place] for place in range(X.shape[1]))
+    return tuple(float(np.nanmedian(np.asarray(c, dtype=np.float64))) for c in columns)
+
+
+def close_gaps(
+    table: Table, X: FloatArray, names: tuple[str, ...], n_missing: IntArray, recipe: Recipe
+) -> tuple[FloatArray, IntArray, tuple[str, ...]]:
+    """Return features without missing values, the rows that are used, and notes."""
+    everywhere = np.arange(table.n_rows)
+    gappy = np.flatnonzero(n_missing)
+    if gappy.size == 0:
+        return X, everywhere, ()
+    places = gappy[np.argsort(-n_missing[gappy], kind="stable")].tolist()
+    where = listed({names[p]: f"{n_missing[p]:,}" for p in places})
+    if recipe.missing == "error":
+        words = f"values are missing in {where}. Fill them, or pass --missing drop or median."
+        raise refusal(table.source, words)
+    notes = _mostly_missing(table, names, n_missing, places)
+    if recipe.fill is not None:
+        filled = np.array(X)
+        for place in gappy:
+            filled[np.isnan(filled[:, place]), place] = recipe.fill[place]
+        notes.append(f"Missing values are filled with the column's median: {where}.")
+        return filled, everywhere, tuple(notes)
+    rows = np.flatnonzero(~np.isnan(X[:, gappy]).any(axis=1))
+    if rows.size == 0:
+        words = (
+            f"every row lacks a feature, so none is left: values are missing in {where}. Fill "
+            f"them (--missing median), or leave these columns out (--exclude)."
+        )
+        raise refusal(table.source, words)
+    lost = count(table.n_rows - rows.size, "row")
+    notes.append(f"{lost} of {table.n_rows:,} left out, since values are missing in {where}.")
+    return X[rows], rows, tuple(notes)
+
+
+def _mostly_missing(
+    table: Table, names: tuple[str, ...], n_missing: IntArray, places: list[int]
+) -> list[str]:
+    most = [names[place] for place in places if 2 * n_missing[place] > table.n_rows]
+    if not most:
+        return []
+    return [f"More than half of the values are missing in {listed(most)}. Is it worth keeping?"]

@@ -1,0 +1,97 @@
+"""Reading tables: one function for every format, and no error but isofold's own."""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+from isofold.exceptions import InvalidInputError, MemoryLimitError, MissingDependencyError
+from isofold.tables.sources import Source, find_source
+from isofold.tables.table import Table
+from isofold.tables.text_safety import one_line, refusal
+
+__all__ = ["read_table"]
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    key: str | None = None,
+    encoding: str = "utf-8",
+    header: bool | None = None,
+    delimiter: str | None = None,
+) -> Table:
+    """Read a table from a file of any supported format.
+
+    The ending of the name decides: .csv, .tsv and .txt (also with .gz), .parquet or .pq, .npy,
+    .npz, .h5ad, and .zarr, a folder or a zip archive. Arrays are memory-mapped where possible.
+    Nothing in a file is ever run, and sizes are checked before memory is taken.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    key : str, default=None
+        Which array holds the features, where a file has several (.npz, .h5ad, .zarr).
+    encoding : str, default="utf-8"
+        How a text file is encoded.
+    header : bool, default=None
+        Whether the first row of a text file holds names. By default it does unless all of it are
+        numbers.
+    delimiter : str, default=None
+        What separates the fields of a text file. By default comma, semicolon, tab or bar,
+        whichever cuts the first rows evenly.
+
+    Returns
+    -------
+    Table
+        The contents.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file cannot be read; the message is one line.
+    MemoryLimitError
+        If it would not fit into memory.
+    MissingDependencyError
+        If the format needs a package that is not installed.
+    """
+    source = find_source(path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the libraries: what matters is said in notes
+            return _read(source, key=key, encoding=encoding, header=header, delimiter=delimiter)
+    except (InvalidInputError, MemoryLimitError, MissingDependencyError):
+        raise
+    except MemoryError:
+        msg = f"{source.name}: there is not enough memory to read it. Take fewer rows or columns."
+        raise MemoryLimitError(msg) from None
+    except Exception as error:
+        # Damaged files take libraries to places that their authors did not foresee.
+        words = f"the file is damaged, or not what its name says: {one_line(error)}."
+        raise refusal(source.name, words) from error
+
+
+def _read(
+    source: Source,
+    *,
+    key: str | None,
+    encoding: str,
+    header: bool | None,
+    delimiter: str | None,
+) -> Table:
+    if source.format == "text":
+        from isofold.tables.text import read_text
+
+        return read_text(source, encoding=encoding, header=header, delimiter=delimiter)
+    if source.format == "parquet":
+        from isofold.tables.columnar import read_parquet
+
+        return read_parquet(source)
+    if source.format in ("npy", "npz"):
+        from isofold.tables.arrays import read_npy, read_npz
+
+        return read_npy(source) if source.format == "npy" else read_npz(source, key)
+    from isofold.tables.annotated import read_h5ad, read_zarr
+
+    return read_h5ad(source, key) if source.format == "h5ad" else read_zarr(source, key)

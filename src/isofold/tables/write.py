@@ -1,0 +1,182 @@
+"""Writing tables and maps: .csv, .tsv, .parquet, .npy and .npz."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from isofold.exceptions import InvalidInputError
+from isofold.tables.targets import MAP_ENDINGS, TABLE_ENDINGS, atomic_file, check_target
+from isofold.tables.text_safety import one_line, quoted
+
+__all__ = ["check_map_rows", "write_embedding", "write_table"]
+
+
+def write_table(
+    path: str | os.PathLike[str], columns: Mapping[str, Any], *, overwrite: bool = False
+) -> None:
+    """Write named columns as a table, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; its ending, .csv, .tsv or .parquet, decides on the format.
+    columns : mapping of str to array-like
+        Numbers or text; NaN and None are missing.
+    overwrite : bool, default=False
+        Whether a file that is there may be replaced.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file cannot be written.
+    """
+    place = check_target(path, overwrite, endings=TABLE_ENDINGS)
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    with atomic_file(place, overwrite) as target:
+        _write(target, place, arrays)
+
+
+def write_embedding(
+    path: str | os.PathLike[str],
+    embedding: npt.ArrayLike,
+    *,
+    rows: npt.ArrayLike,
+    labels: npt.ArrayLike | None = None,
+    label_name: str = "label",
+    distortion: npt.ArrayLike | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write a map, whole or not at all.
+
+    A table has the columns ``row``, the label, ``x1`` to ``xr``, and ``distortion``. A .npz file
+    holds the same as the arrays ``row``, ``label``, ``embedding`` and ``distortion``; a .npy file
+    only the coordinates.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; its ending, .csv, .tsv, .parquet, .npy or .npz, decides on the format.
+    embedding : array-like of shape (n_points, n_components)
+        The coordinates.
+    rows : array-like of shape (n_points,)
+        Which rows of the input the points are, counted from 0 without the row of names.
+    labels : array-like of shape (n_points,), default=None
+        Their labels.
+    label_name : str, default="label"
+        Name of the label column.
+    distortion : array-like of shape (n_points,), default=None
+        Error of each point.
+    overwrite : bool, default=False
+        Whether a file that is there may be replaced.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file cannot be written, or is a .npy file and rows were left out.
+    """
+    place = check_target(path, overwrite, endings=MAP_ENDINGS)
+    ending = place.suffix.lower()
+    Y = np.asarray(embedding)
+    check_map_rows(place, rows)
+    beside = {"row": np.asarray(rows, dtype=np.int64)}
+    coordinates = {f"x{axis + 1}": Y[:, axis] for axis in range(Y.shape[1])}
+    if labels is not None:
+        taken = {*beside, *coordinates, "distortion"}
+        beside[f"label {label_name}" if label_name in taken else label_name] = np.asarray(labels)
+    errors = {} if distortion is None else {"distortion": np.asarray(distortion)}
+    lengths = {name: len(values) for name, values in {**beside, **errors}.items()}
+    if set(lengths.values()) != {len(Y)}:
+        msg = f"A map of {len(Y):,} points cannot be written with columns of lengths {lengths}."
+        raise InvalidInputError(msg)
+    with atomic_file(place, overwrite) as target:
+        if ending == ".npy":
+            _write_arrays(target, place, Y)
+        elif ending == ".npz":
+            plain = {} if labels is None else {"label": _plain(np.asarray(labels))}
+            arrays = {"row": beside["row"], **plain, "embedding": Y, **errors}
+            _write_arrays(target, place, arrays)
+        else:
+            _write(target, place, {**beside, **coordinates, **errors})
+
+
+def check_map_rows(path: str | os.PathLike[str], rows: npt.ArrayLike) -> None:
+    """Refuse a .npy file for a map of some rows only: it could not say which they are.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file that will be written.
+    rows : array-like of shape (n_points,)
+        Which rows of the input will be on the map, counted from 0.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file is a .npy file and its row i would not be the input's row i.
+    """
+    used = np.asarray(rows)
+    place = Path(path)
+    if place.suffix.lower() == ".npy" and not np.array_equal(used, np.arange(len(used))):
+        msg = (
+            f"{quoted(place.name)[1:-1]}: rows with missing values are left out, and a .npy file, "
+            f"which holds only coordinates, cannot tell which. Write .csv, .parquet or .npz, or "
+            f"pass --missing median."
+        )
+        raise InvalidInputError(msg)
+
+
+def _write(target: Path, place: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    data = pa.table({name: _arrow(values) for name, values in columns.items()})
+    try:
+        # Arrow takes no names with bytes that are no text, but files.
+        with target.open("wb") as file:
+            if place.suffix.lower() == ".parquet":
+                parquet.write_table(data, file)
+            else:
+                delimiter = "\t" if place.suffix.lower() == ".tsv" else ","
+                csv.write_csv(data, file, csv.WriteOptions(delimiter=delimiter))
+    except (pa.ArrowException, OSError) as error:
+        raise _failure(place, error) from None
+
+
+def _arrow(values: npt.NDArray[Any]) -> Any:
+    import pyarrow as pa
+
+    if values.dtype.kind not in "OUST":
+        return pa.array(np.ascontiguousarray(values), from_pandas=True)
+    # Half characters, from names that were no valid text, cannot be written as UTF-8.
+    texts = [None if v is None else str(v).encode("utf-8", "replace").decode() for v in values]
+    return pa.array(texts, pa.string())
+
+
+def _write_arrays(target: Path, place: Path, content: Any) -> None:
+    try:
+        with target.open("wb") as file:
+            if isinstance(content, dict):
+                np.savez_compressed(file, allow_pickle=False, **content)
+            else:
+                np.save(file, content, allow_pickle=False)
+    except OSError as error:
+        raise _failure(place, error) from None
+
+
+def _plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return objects as text of fixed width, which needs no pickle."""
+    if values.dtype != object:
+        return values
+    return np.array(["" if value is None else str(value) for value in values], dtype=np.str_)
+
+
+def _failure(place: Path, error: Exception) -> InvalidInputError:
+    reason = getattr(error, "strerror", None) or error
+    words = f"the file cannot be written: {one_line(reason)}."
+    return InvalidInputError(f"{quoted(place.name)[1:-1]}: {words}")

@@ -1,0 +1,313 @@
+"""Unfold: the method that suits, the dimension that suits, the time there is, and words for it."""
+
+import logging
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.manifold import Isomap
+from sklearn.neighbors import kneighbors_graph
+
+from isofold import IPA, LocalMDS, Unfold, datasets
+from isofold.embedding.unfold import trials as _trials
+from isofold.exceptions import DoubtfulMapWarning
+from isofold.quality import procrustes_error, trustworthiness
+from isofold.survey import data, recognize_shapes
+from support.helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
+from support.unfold_cases import assert_told, model, sheet
+
+# A projection on axes of size one, or distances turned into points.
+EXACT = 1e-9
+
+DIGITS = load_digits().data[:200] / 16.0
+
+
+def arc(n=80):
+    angle = np.linspace(0.0, 4.0, n)
+    return np.column_stack([np.cos(angle), np.sin(angle), np.zeros(n)]), angle[:, None]
+
+
+@pytest.fixture(autouse=True)
+def no_shapes(monkeypatch):
+    # They have tests of their own, and take most of the time of so small fits.
+    monkeypatch.setattr(data, "recognize_shapes", lambda *_, **__: ())
+
+
+class Covered(Unfold):
+    """Unfold as the contract wants it: `estimator_` has the graph or the cover."""
+
+    cover_ = None
+
+
+@cache
+def unfolded_roll():
+    roll = datasets.swiss_roll(300, width=8.0, uniform=True, random_state=0)
+    return roll, model().fit(roll.X)
+
+
+@cache
+def unfolded_digits():
+    with pytest.warns(DoubtfulMapWarning) as caught:
+        unfold = model().fit(DIGITS)
+    return unfold, [str(warning.message) for warning in caught]
+
+
+# The method that suits
+
+
+def test_a_roll_is_unfolded_by_ipa():
+    roll, unfold = unfolded_roll()
+    decision = unfold.decision_
+    assert decision.method == "ipa"
+    assert isinstance(unfold.estimator_, IPA)
+    assert procrustes_error(unfold.embedding_, roll.truth) < 0.01
+    # Nothing is added to or taken from what IPA gives.
+    alone = IPA(random_state=unfold.estimator_.random_state, n_jobs=1).fit(roll.X)
+    assert unfold.embedding_.tobytes() == alone.embedding_.tobytes()
+    np.testing.assert_array_equal(unfold.distortion_, alone.distortion_)
+    np.testing.assert_array_equal(unfold.fitted_samples_, np.arange(300))
+    assert_told(unfold)
+    assert "they are a sheet of 2 dimensions, which could be unfolded" in decision.summary()
+
+
+def test_digits_are_mapped_by_local_mds():
+    unfold, told = unfolded_digits()
+    assert unfold.decision_.method == "local_mds"
+    alone = LocalMDS(random_state=unfold.estimator_.random_state, n_jobs=1).fit(DIGITS)
+    np.testing.assert_array_equal(unfold.embedding_, alone.embedding_)
+    ours = trustworthiness(DIGITS, unfold.embedding_)
+    assert ours > trustworthiness(DIGITS, Isomap(n_neighbors=10).fit_transform(DIGITS))
+    assert ours > trustworthiness(DIGITS, PCA(2).fit_transform(DIGITS))
+    assert_told(unfold)
+    words = unfold.decision_.summary()
+    assert re.search(r"Patches of the data disagree by \d+%", words)
+    assert "cannot keep all distances in 2; local distances were favored." in words
+    # What was lost is told aloud, once.
+    assert told == [f"{words} See decision_."]
+
+
+def test_the_decision_rests_on_scores():
+    for unfold in (unfolded_roll()[1], unfolded_digits()[0]):
+        decision = unfold.decision_
+        assert [candidate.method for candidate in decision.candidates] == [
+            "ipa",
+            "local_mds",
+            "pca",
+        ]
+        best = max(decision.candidates, key=lambda candidate: candidate.score)
+        assert best.method == decision.method
+        for candidate in decision.candidates:
+            assert 0.0 <= candidate.kept <= 1.0
+            # A mean over rehearsals of products, not a product of means.
+            expected = candidate.kept * max(0.0, 1.0 - candidate.length_error)
+            assert candidate.score == pytest.approx(expected, abs=0.02)
+            assert candidate.seconds > 0.0
+            assert not candidate.note
+        assert decision.evidence["dimension"] == unfold.survey_.dimension
+        assert decision.evidence["exact"] == 0.0
+        assert {"misfit", "certified", "estimated_error"} <= set(decision.evidence)
+    assert unfolded_roll()[1].decision_.evidence["misfit"] < 0.05
+    assert unfolded_digits()[0].decision_.evidence["misfit"] > 0.2
+
+
+def test_quality_is_that_of_the_map():
+    unfold = unfolded_digits()[0]
+    quality = unfold.decision_.quality
+    expected = trustworthiness(DIGITS, unfold.embedding_, n_neighbors=12)
+    assert quality.trustworthiness == pytest.approx(float(expected))
+    assert 0.8 < quality.continuity <= 1.0
+    assert quality.length_error > unfold.tolerance
+    assert f"trustworthiness is {quality.trustworthiness:.3f}" in unfold.decision_.summary()
+
+
+@pytest.mark.parametrize("r", [2, 3])
+def test_flat_data_are_given_back(r):
+    flat = np.random.RandomState(0).normal(size=(60, 2)) * [3.0, 1.0]
+    X = flat @ np.linalg.qr(np.random.RandomState(1).normal(size=(5, 2)))[0].T + 7.0
+    unfold = model(n_components=r).fit(X)
+    assert unfold.decision_.method == "pca"
+    assert unfold.decision_.candidates == ()
+    assert unfold.decision_.evidence["exact"] == 1.0
+    assert_equal_up_to_rigid_motion(unfold.embedding_, flat, atol=EXACT)
+    np.testing.assert_array_equal(unfold.transform(X), unfold.embedding_)
+    np.testing.assert_allclose(unfold.distortion_, 0.0, atol=EXACT)
+    assert "The data lie in 2 dimensions: there is nothing to unfold." in unfold.decision_.reasons
+    assert "score" not in str(unfold.decision_)
+    assert_told(unfold)
+
+
+def test_flat_data_of_single_precision_are_given_back():
+    flat = np.random.RandomState(0).normal(size=(60, 2)) * [3.0, 1.0]
+    X = flat @ np.linalg.qr(np.random.RandomState(1).normal(size=(5, 2)))[0].T
+    unfold = model().fit(X.astype(np.float32))
+    assert unfold.decision_.method == "pca"
+    assert unfold.embedding_.dtype == np.float32
+    assert_equal_up_to_rigid_motion(unfold.embedding_, flat, atol=1e-5)
+
+
+def test_all_features_are_nothing_to_unfold():
+    X = np.random.RandomState(0).normal(size=(50, 3))
+    unfold = model(n_components=3).fit(X)
+    assert_equal_up_to_rigid_motion(unfold.embedding_, X, atol=EXACT)
+
+
+# The dimension that suits
+
+
+def test_the_dimension_of_a_sheet_is_found():
+    X, flat = sheet()
+    unfold = model(n_components="auto").fit(X)
+    assert unfold.n_components_ == 2
+    assert unfold.decision_.method == "ipa"
+    assert procrustes_error(unfold.embedding_, flat) < 0.02
+    assert "n_components=2 is the least that keeps distances to 10%." in unfold.decision_.reasons
+    assert_told(unfold)
+
+
+def test_the_dimension_of_an_arc_is_found():
+    X, angle = arc()
+    unfold = model(n_components="auto").fit(X)
+    assert unfold.n_components_ == 1
+    assert procrustes_error(unfold.embedding_, angle) < 0.01
+    assert_told(unfold)
+
+
+def test_a_looser_tolerance_is_content_with_fewer_dimensions():
+    X = np.random.RandomState(0).normal(size=(80, 3)) * [6.0, 2.0, 0.5]
+    strict = model(n_components="auto", tolerance=0.01).fit(X)
+    # A blob is no sheet of fewer dimensions, however content the user is.
+    with pytest.warns(DoubtfulMapWarning, match="could not confirm a sheet"):
+        loose = model(n_components="auto", tolerance=0.5).fit(X)
+    assert strict.n_components_ == 3
+    assert loose.n_components_ < 3
+    assert_told(strict)
+    assert_told(loose)
+
+
+# Distances
+
+
+def test_distances_of_points_give_the_map_of_the_points():
+    X, _ = sheet()
+    points, D = model().fit(X), squareform(pdist(X))
+    distances = model(metric="precomputed").fit(D)
+    assert distances.decision_.method == points.decision_.method == "ipa"
+    # The same points in other axes; stitching is unique, up to what it was computed to.
+    assert_equal_up_to_rigid_motion(distances.embedding_, points.embedding_, atol=0.01)
+    assert_told(distances)
+    assert "given by their distances" in distances.decision_.summary()
+    np.testing.assert_allclose(distances.transform(D), distances.embedding_, atol=EXACT)
+    new = sheet(5, seed=1)[0]
+    np.testing.assert_allclose(distances.transform(cdist(new, X)).shape, (5, 2))
+
+
+def test_distances_of_flat_points_give_them_back():
+    flat = np.random.RandomState(0).normal(size=(50, 2)) * [3.0, 1.0]
+    D = squareform(pdist(flat))
+    for r in (2, 3):
+        unfold = model(n_components=r, metric="precomputed").fit(D)
+        assert_equal_up_to_rigid_motion(unfold.embedding_, flat, atol=1e-6)
+    assert model(n_components="auto", metric="precomputed").fit(D).n_components_ == 2
+
+
+def test_points_of_a_line_by_their_distances():
+    places = np.random.RandomState(0).uniform(size=(40, 1))
+    unfold = model(metric="precomputed").fit(squareform(pdist(places)))
+    assert_equal_up_to_rigid_motion(unfold.embedding_, places, atol=1e-6)
+
+
+def test_distances_of_no_points_are_mapped_by_local_mds():
+    X, _flat = sheet()
+    D = squareform(pdist(X, "cityblock"))
+    unfold = model(metric="precomputed", tolerance=0.9).fit(D)
+    assert unfold.decision_.method == "local_mds"
+    np.testing.assert_array_equal(unfold.transform(D), unfold.embedding_)
+    assert_told(unfold)
+    auto = model(n_components="auto", metric="precomputed", tolerance=0.9).fit(D)
+    assert auto.n_components_ <= auto.survey_.suggested_dimension
+    assert_told(auto)
+
+
+def test_known_distances_are_mapped_by_local_mds():
+    X, flat = sheet()
+    graph = kneighbors_graph(X, 10, mode="distance")
+    unfold = model(metric="precomputed").fit(graph)
+    assert unfold.decision_.method == "local_mds"
+    # As `LocalMDS` does; ways along the graph zigzag.
+    assert procrustes_error(unfold.embedding_, flat) < 0.08
+    assert np.isnan(unfold.decision_.quality.trustworthiness)
+    assert_told(unfold)
+    assert unfold.transform(sp.csr_array(graph)[:4]).shape == (4, 2)
+
+
+# Time, threads, seeds
+
+
+def test_where_time_is_short_a_part_is_fitted(monkeypatch):
+    monkeypatch.setattr(_trials, "LEAST_FITTED", 120)
+    X, flat = sheet(200)
+    unfold = model(max_seconds=1e-3).fit(X)
+    assert len(unfold.fitted_samples_) == 120
+    assert (np.diff(unfold.fitted_samples_) > 0).all()
+    assert unfold.embedding_.shape == (200, 2)
+    assert unfold.distortion_.shape == (200,)
+    assert procrustes_error(unfold.embedding_, flat) < 0.08
+    np.testing.assert_array_equal(unfold.transform(X), unfold.embedding_)
+    words = "It was fitted to 120 samples, as time was short; the rest were placed."
+    assert words in unfold.decision_.reasons
+    assert_told(unfold)
+
+
+def test_where_time_is_short_distances_do_too(monkeypatch):
+    monkeypatch.setattr(_trials, "LEAST_FITTED", 100)
+    X, flat = sheet(150)
+    unfold = model(max_seconds=1e-3, metric="precomputed").fit(squareform(pdist(X)))
+    assert len(unfold.fitted_samples_) == 100
+    assert procrustes_error(unfold.embedding_, flat) < 0.08
+    assert unfold.transform(squareform(pdist(X))[:3]).shape == (3, 2)
+
+
+def test_contract():
+    assert_embedder_contract(Covered(random_state=0), sheet(50)[0], atol=EXACT)
+
+
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
+def test_same_seed_same_decision():
+    X = np.random.RandomState(0).normal(size=(60, 5))
+    first, second = model().fit(X), model().fit(X)
+    assert first.embedding_.tobytes() == second.embedding_.tobytes()
+    assert first.decision_.reasons == second.decision_.reasons
+    assert first.decision_.evidence == second.decision_.evidence
+
+
+def test_shapes_are_told(monkeypatch):
+    monkeypatch.setattr(data, "recognize_shapes", recognize_shapes)
+    angle = np.linspace(0.0, 2 * np.pi, 60, endpoint=False)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    with pytest.warns(DoubtfulMapWarning):
+        unfold = model(n_components=1, tolerance=0.9).fit(ring)
+    assert len(unfold.survey_.raised) == 1
+    assert unfold.survey_.raised[0].name in unfold.decision_.doubts
+    assert unfold.survey_.raised[0].message in unfold.decision_.summary()
+
+
+def test_neighbors_are_handed_on():
+    X, _ = sheet(60)
+    unfold = model(n_neighbors=9).fit(X)
+    assert unfold.estimator_.n_neighbors == 9
+    usual = model().fit(X)
+    assert usual.estimator_.n_neighbors == type(usual.estimator_)().n_neighbors
+
+
+def test_the_decision_is_logged(caplog):
+    X = np.random.RandomState(0).normal(size=(20, 2))
+    with caplog.at_level(logging.INFO, logger="isofold"):
+        model().fit(X)
+        assert caplog.text == ""
+        unfold = model(verbose=True).fit(X)
+    assert unfold.decision_.reasons[0] in caplog.text
