@@ -64,29 +64,7 @@ def one_fit(estimator: BaseEstimator) -> Iterator[None]:
 def read_samples(
     estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: int = 1
 ) -> FloatArray:
-    """Return the finite points that an estimator is given, and record or check its features.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Who is given the points.
-    X : array-like of shape (n_samples, n_features)
-        The points.
-    reset : bool
-        Whether its features are recorded (`fit`) or compared with those seen then.
-    min_samples : int, default=1
-        The least number of points that makes sense.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_features)
-        The points in float32 or float64.
-
-    Raises
-    ------
-    InvalidInputError
-        If they cannot be used.
-    """
+    """Return the finite points that an estimator is given, and record or check its features."""
     try:
         points = read_points(X, name="X")
         refuse_no_features(points, name="X")

@@ -9,27 +9,7 @@ from isofold.exceptions import MissingDependencyError
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import an optional module or say which extra brings it.
-
-    Parameters
-    ----------
-    module : str
-        Name to import, for example ``"faiss"``.
-    extra : str
-        The extra of isofold that installs it.
-    purpose : str
-        What it is needed for, as the start of the error's sentence.
-
-    Returns
-    -------
-    module
-        The imported module.
-
-    Raises
-    ------
-    MissingDependencyError
-        If the module is absent, or present but broken; the message says which.
-    """
+    """Import an optional module or say which extra brings it."""
     try:
         return import_module(module)
     except ImportError as error:

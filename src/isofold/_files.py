@@ -28,27 +28,7 @@ PREFIX = ".isofold-"
 def check_place(
     path: str | os.PathLike[str], *, overwrite: bool, permission: str = PERMISSION
 ) -> Path:
-    """Refuse a file that could not be written at the end of a long work, before it starts.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    overwrite : bool
-        Whether it may exist.
-    permission : str, default="overwrite=True"
-        How a user says that it may.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    InvalidInputError
-        If it exists or is a folder, or if its folder is missing or must not be written to.
-    """
+    """Refuse a file that could not be written at the end of a long work, before it starts."""
     place = read_path(path)
     try:
         status = place.stat()
@@ -81,25 +61,6 @@ def atomic_file(
     It lies in the same folder and has the same ending. If anything goes wrong, Ctrl-C included,
     it is removed and a file that was there before stays as it was. What a killed process has left
     there is removed by the next one that writes the same file.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    overwrite : bool
-        Whether a file that is there may be replaced.
-    permission : str, default="overwrite=True"
-        How a user says that it may.
-
-    Yields
-    ------
-    Path
-        The temporary file, there and empty.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file exists and may not be replaced, or cannot be written.
     """
     place = check_place(path, overwrite=overwrite, permission=permission)
     final = Path(os.path.realpath(place))  # a link stays a link

@@ -43,22 +43,7 @@ def _container_bytes() -> int | None:
 
 
 def require_memory(needed: int, *, what: str, instead: str) -> None:
-    """Refuse an allocation that would not fit.
-
-    Parameters
-    ----------
-    needed : int
-        Bytes that the request would take at its peak.
-    what : str
-        The request, as the subject of the error's sentence.
-    instead : str
-        What to do instead, as a sentence.
-
-    Raises
-    ------
-    MemoryLimitError
-        If `needed` exceeds what is available.
-    """
+    """Refuse an allocation that would not fit."""
     available = available_bytes()
     if available is not None and needed > available:
         msg = (

@@ -33,25 +33,6 @@ def check_points(X: Any, *, name: str = "X", min_samples: int = 2) -> FloatArray
 
     Data frames, lists, integers and read-only memory maps are accepted; nothing is copied
     that need not be.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        The points.
-    name : str, default="X"
-        What the error messages call them.
-    min_samples : int, default=2
-        The least number of rows that makes sense to the caller.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_features)
-        The same points.
-
-    Raises
-    ------
-    InvalidInputError
-        If the input is sparse, not numeric, not two-dimensional, empty or not finite.
     """
     array = _as_table(X, name=name)
     refuse_no_features(array, name=name)
@@ -173,26 +154,7 @@ def check_symmetric(A: FloatArray, *, name: str) -> None:
 
 
 def check_distances(D: Any, *, name: str = "X") -> FloatArray:
-    """Return a dense distance matrix after checking that it can be one.
-
-    Parameters
-    ----------
-    D : array-like of shape (n_samples, n_samples)
-        Distances, squared or not. The triangle inequality is not required.
-    name : str, default="X"
-        What the error messages call it.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_samples)
-        The same distances.
-
-    Raises
-    ------
-    InvalidInputError
-        If the matrix is not square, symmetric, nonnegative, finite or has a nonzero
-        diagonal.
-    """
+    """Return a dense distance matrix after checking that it can be one."""
     if sp.issparse(D):
         msg = (
             f"{name} is a sparse matrix, but all distances are needed here, and what is not stored "
@@ -243,25 +205,6 @@ def check_graph(W: Any, *, name: str = "X", square: bool = True) -> sp.coo_array
 
     Stored zeros are kept: they say that two samples are at the same place. What is not stored
     is no edge.
-
-    Parameters
-    ----------
-    W : sparse matrix or array of shape (n_samples, n_samples)
-        Lengths of a graph's edges, in one direction or both.
-    name : str, default="X"
-        What the error messages call it.
-    square : bool, default=True
-        Whether rows and columns must be the same samples.
-
-    Returns
-    -------
-    coo_array of shape (n_samples, n_samples)
-        The same entries as float32 or float64.
-
-    Raises
-    ------
-    InvalidInputError
-        If the shape is wrong, or an entry is not real, negative or not finite.
     """
     if W.ndim != 2 or 0 in W.shape or (square and W.shape[0] != W.shape[1]):
         msg = (

@@ -30,19 +30,7 @@ _shown: ContextVar[Callable[[Progress], None] | None] = ContextVar("isofold_bar"
 
 @contextmanager
 def progress_bar(*, after: float = 0.0) -> Iterator[Callable[[Progress], None]]:
-    """Show a line for every stage under way, and keep one of every longer one that has ended.
-
-    Parameters
-    ----------
-    after : float, default=0.0
-        Seconds that work may take before anything is shown.
-
-    Yields
-    ------
-    callable
-        A listener for `isofold.progress`. It shows nothing if the standard error stream is
-        neither a terminal nor a notebook. Within another bar it is that one.
-    """
+    """Show a line for every stage under way, and keep one of every longer one that has ended."""
     around = _shown.get()
     if around is not None:
         yield around

@@ -115,15 +115,7 @@ class Stage:
     _told: float = -1.0
 
     def advance(self, amount: float = 1.0, *, objective: float | None = None) -> None:
-        """Say that so much more of the total is done.
-
-        Parameters
-        ----------
-        amount : float, default=1.0
-            How much, in the units of the total.
-        objective : float or None, default=None
-            Current value of the objective.
-        """
+        """Say that so much more of the total is done."""
         self.done += amount
         self.objective = self.objective if objective is None else objective
         self._tell()
@@ -149,20 +141,7 @@ _fit: ContextVar[_Fit | None] = ContextVar("isofold_fit", default=None)
 
 @contextmanager
 def stage(name: str, *, total: float | None = None) -> Iterator[Stage]:
-    """Tell whoever listens that some work begins, goes on and ends.
-
-    Parameters
-    ----------
-    name : str
-        What is done, as a user would say it.
-    total : float or None, default=None
-        Number of steps, if it is known.
-
-    Yields
-    ------
-    Stage
-        Its `advance` is called after every step.
-    """
+    """Tell whoever listens that some work begins, goes on and ends."""
     around = _stages.get()
     current = Stage(name, total, around, _listeners.get())
     token = _stages.set((*around, name))
@@ -210,13 +189,7 @@ def progress(listener: Listener | None = None) -> Iterator[None]:
 
 @contextmanager
 def fitting(*, verbose: bool = False) -> Iterator[None]:
-    """Surround a fit: show its progress if wished, and tell at its end if it was cut short.
-
-    Parameters
-    ----------
-    verbose : bool, default=False
-        Whether to show a bar. Fits within fits show theirs in the bar of the outermost.
-    """
+    """Surround a fit: show its progress if wished, and tell at its end if it was cut short."""
     around = _fit.get()
     current = _Fit() if around is None else around
     with ExitStack() as stack:

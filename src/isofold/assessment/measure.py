@@ -121,18 +121,7 @@ def find(
 
 
 def find_ratios(card: Scorecard) -> LengthRatios:
-    """Count how much longer or shorter the lengths of neighbor pairs became.
-
-    Parameters
-    ----------
-    card : Scorecard
-        The measured map.
-
-    Returns
-    -------
-    LengthRatios
-        Counts in bins, with 1 (or the median ratio, if that is far off) in the middle of one.
-    """
+    """Count how much longer or shorter the lengths of neighbor pairs became."""
     ratio = card.near.ratio
     ratio = ratio[np.isfinite(ratio)]
     median = float(np.median(ratio))
@@ -152,24 +141,7 @@ def find_ratios(card: Scorecard) -> LengthRatios:
 def find_shepard(
     X: FloatArray, Y: FloatArray, *, metric: str = "euclidean", random_state: Any = 0
 ) -> ShepardDensity:
-    """Count pairs by their distances before and after.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_points, n_features) or (n_points, n_points)
-        The points before, or their distances.
-    Y : ndarray of shape (n_points, n_components)
-        The points after.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        What `X` holds.
-    random_state : int, RandomState or None, default=0
-        Source of the pairs, where not all are looked at.
-
-    Returns
-    -------
-    ShepardDensity
-        The counts.
-    """
+    """Count pairs by their distances before and after."""
     n = len(Y)
     is_sample = n > ALL_PAIRS
     if is_sample:
@@ -197,20 +169,7 @@ def find_shepard(
 
 
 def spectrum_of_model(model: Any, n_components: int) -> SpectrumFinding | None:
-    """Return the variances that a method found before it made its map, if it knows them.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        The model.
-    n_components : int
-        Dimension of the map.
-
-    Returns
-    -------
-    SpectrumFinding or None
-        Their shares.
-    """
+    """Return the variances that a method found before it made its map, if it knows them."""
     for inside in fitted_inside(model):
         spectrum = getattr(inside, "spectrum_", None)
         if spectrum is None:

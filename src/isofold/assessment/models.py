@@ -15,23 +15,7 @@ __all__ = ["embedding_of", "fitted_inside", "is_precomputed", "rows_inside"]
 
 
 def embedding_of(model: Any) -> FloatArray:
-    """Return the map of a fitted estimator.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        Anything with ``embedding_``, or a pipeline that ends in it.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_components)
-        The map.
-
-    Raises
-    ------
-    NotFittedError
-        If there is none.
-    """
+    """Return the map of a fitted estimator."""
     embedding = getattr(last_step(model), "embedding_", None)
     if embedding is None:
         msg = (
@@ -48,18 +32,7 @@ def last_step(model: Any) -> Any:
 
 
 def fitted_inside(model: Any) -> Iterator[Any]:
-    """Yield a model and those that it was made of, the outermost first.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        The model.
-
-    Yields
-    ------
-    fitted estimator
-        The model itself, then the one that `Unfold` chose or `OutOfSample` was given, and so on.
-    """
+    """Yield a model and those that it was made of, the outermost first."""
     inside = last_step(model)
     while inside is not None:
         yield inside
@@ -67,20 +40,7 @@ def fitted_inside(model: Any) -> Iterator[Any]:
 
 
 def rows_inside(model: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield a model and those inside it, each with the samples of the map that it was fitted to.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        The model.
-
-    Yields
-    ------
-    model : fitted estimator
-        As in `fitted_inside`.
-    rows : ndarray of int
-        Its training samples, as rows of the outermost map.
-    """
+    """Yield a model and those inside it, each with the samples of the map that it was fitted to."""
     rows = np.arange(len(embedding_of(model)))
     for inside in fitted_inside(model):
         yield inside, rows
@@ -90,20 +50,7 @@ def rows_inside(model: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def is_precomputed(model: Any, *names: str) -> bool:
-    """Return whether one of the named parameters says that X is a table of pairs.
-
-    Parameters
-    ----------
-    model : estimator
-        The model.
-    *names : str
-        Names of parameters.
-
-    Returns
-    -------
-    bool
-        Whether one of them is "precomputed", here or inside.
-    """
+    """Return whether one of the named parameters says that X is a table of pairs."""
     for inside in fitted_inside(model):
         if not hasattr(inside, "get_params"):
             continue

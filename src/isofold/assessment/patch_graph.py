@@ -23,20 +23,7 @@ MOST_SHARED = 8
 
 
 def find_patches(model: Any, X: FloatArray | None = None) -> PatchGraph | None:
-    """Return the patches of a model on its map, if it has any.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        The model; of `Unfold` and `OutOfSample`, the one inside.
-    X : ndarray of shape (n_samples, n_features) or None, default=None
-        The data, which only the links of `TesseraMap` need.
-
-    Returns
-    -------
-    PatchGraph or None
-        The patches; None if the method has none.
-    """
+    """Return the patches of a model on its map, if it has any."""
     embedding = np.asarray(embedding_of(model), dtype=np.float64)
     for inside, rows in rows_inside(model):
         # What a method has tells which one it is: loaded models and subclasses count, too.

@@ -60,18 +60,7 @@ class Proof:
 
 
 def find_proof(model: Any) -> Proof:
-    """Return what is proved about the solution behind a map.
-
-    Parameters
-    ----------
-    model : fitted estimator or None
-        The model.
-
-    Returns
-    -------
-    Proof
-        In plain words.
-    """
+    """Return what is proved about the solution behind a map."""
     for inside in fitted_inside(model):
         solutions = [s for s in _solutions(inside) if isinstance(s, SDPSolution)]
         if solutions:

@@ -41,24 +41,7 @@ PACKAGES = ("isofold", "numpy", "scipy", "scikit-learn")
 def find_words(
     model: Any, card: Scorecard, ratios: LengthRatios, *, given: Iterable[Any] = ()
 ) -> MapWords:
-    """Return what is to be said of a map.
-
-    Parameters
-    ----------
-    model : fitted estimator or None
-        Who made the map, if it is known.
-    card : Scorecard
-        The measured map.
-    ratios : LengthRatios
-        Lengths of neighbor pairs.
-    given : iterable
-        Warnings raised when the map was made.
-
-    Returns
-    -------
-    MapWords
-        The words.
-    """
+    """Return what is to be said of a map."""
     proof = find_proof(model)
     doubts = () if model is None else _doubts(model)
     own = [*doubts, proof.warning, *_measured_warnings(model, card, ratios)]
@@ -74,18 +57,7 @@ def find_words(
 
 
 def describe_method(model: Any) -> str:
-    """Return the name of the method that made a map.
-
-    Parameters
-    ----------
-    model : fitted estimator or None
-        The model.
-
-    Returns
-    -------
-    str
-        Its name; of one that holds another, both.
-    """
+    """Return the name of the method that made a map."""
     if model is None:
         return "given coordinates"
     outer = last_step(model)
@@ -98,18 +70,7 @@ def describe_method(model: Any) -> str:
 
 
 def model_warnings(model: Any) -> tuple[str, ...]:
-    """Return what a fitted model itself says against its map, without looking at the data.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        The model.
-
-    Returns
-    -------
-    tuple of str
-        Sentences; none if there is nothing to say.
-    """
+    """Return what a fitted model itself says against its map, without looking at the data."""
     told = [*_doubts(model), find_proof(model).warning]
     distortion = getattr(last_step(model), "distortion_", None)
     if distortion is not None and np.median(distortion) > POOR_LENGTHS:

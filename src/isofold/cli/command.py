@@ -91,22 +91,7 @@ class Command(click.Command):
 def command(
     name: str, *examples: str, choices: dict[str, str] | None = None
 ) -> Callable[[Callable[..., Any]], Command]:
-    """Make a function a command, with the options that every command has.
-
-    Parameters
-    ----------
-    name : str
-        Name of the command.
-    *examples : str
-        Command lines that work, each with what it does after a ``#``.
-    choices : dict of str to str, optional
-        Values of the option ``--method``, and what they are.
-
-    Returns
-    -------
-    callable
-        A decorator.
-    """
+    """Make a function a command, with the options that every command has."""
 
     def decorate(function: Callable[..., Any]) -> Command:
         for flags, callback, text in (
@@ -123,22 +108,7 @@ def command(
 
 
 def option(*flags: str, section: str, **attributes: Any) -> Callable[[Any], Any]:
-    """Return a decorator that adds an option to a section of the help text.
-
-    Parameters
-    ----------
-    *flags : str
-        Its names.
-    section : str
-        Title of the section.
-    **attributes
-        As for `click.option`.
-
-    Returns
-    -------
-    callable
-        A decorator.
-    """
+    """Return a decorator that adds an option to a section of the help text."""
     return click.option(*flags, cls=SectionOption, section=section, **attributes)
 
 

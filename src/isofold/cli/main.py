@@ -111,20 +111,7 @@ class CommandLine(click.Group):
 
 
 def run(group: click.Group, args: list[str]) -> int:
-    """Run a command line and return its exit code; the one place that catches all.
-
-    Parameters
-    ----------
-    group : click.Group
-        The command line.
-    args : list of str
-        Its arguments.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Run a command line and return its exit code; the one place that catches all."""
     open_closed()
     console = Console()
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -151,22 +138,7 @@ def run(group: click.Group, args: list[str]) -> int:
 
 
 def explain(error: BaseException, console: Console) -> tuple[str, int]:
-    """Return what a user needs to know of an error, and its exit code.
-
-    Parameters
-    ----------
-    error : BaseException
-        An error that is being handled, or Ctrl-C.
-    console : Console
-        Who talks to the user; shows the traceback if that was asked for.
-
-    Returns
-    -------
-    words : str
-        A line or more.
-    code : int
-        One of `ExitCode`.
-    """
+    """Return what a user needs to know of an error, and its exit code."""
     if console.wants_traceback:
         click.echo(traceback.format_exc(), err=True)
     is_ours = not isinstance(error, (click.ClickException, *USER_ERRORS))

@@ -75,22 +75,7 @@ def make_estimator(
     jobs: int | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Any:
-    """Return an estimator that is ready to fit, or refuse options that its method does not take.
-
-    Parameters
-    ----------
-    name : str
-        Name in `METHODS`.
-    n_components, n_neighbors, max_seconds, seed, jobs
-        Options of the command line.
-    settings : dict, optional
-        Other parameters by name.
-
-    Returns
-    -------
-    estimator
-        Not yet fitted.
-    """
+    """Return an estimator that is ready to fit, or refuse options that its method does not take."""
     import isofold
 
     method = METHODS[name]
@@ -116,16 +101,6 @@ def make_estimator(
 
 def in_options(text: str) -> str:
     """Return a sentence that was written for Python with the options of the command line.
-
-    Parameters
-    ----------
-    text : str
-        A sentence that may name parameters, such as ``n_components=3``.
-
-    Returns
-    -------
-    str
-        The same with ``--n-components 3``.
 
     Examples
     --------

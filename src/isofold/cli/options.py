@@ -201,18 +201,7 @@ def work_options(function: Any) -> Any:
 
 
 def read_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
-    """Return what ``--set name=value`` says.
-
-    Parameters
-    ----------
-    pairs : tuple of str
-        Texts such as ``n_patches=30``. Values are JSON; a bare word is a text.
-
-    Returns
-    -------
-    dict
-        Values by name.
-    """
+    """Return what ``--set name=value`` says."""
     settings: dict[str, Any] = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")

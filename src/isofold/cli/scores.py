@@ -68,22 +68,7 @@ class Scores:
 
 
 def measure(X: FloatArray, Y: FloatArray, *, seed: int, jobs: int) -> Scores:
-    """Measure a map, at a sample of its rows if there are many.
-
-    Parameters
-    ----------
-    X, Y : ndarray
-        The data and the map.
-    seed : int
-        Draws the sample.
-    jobs : int
-        Threads.
-
-    Returns
-    -------
-    Scores
-        The figures.
-    """
+    """Measure a map, at a sample of its rows if there are many."""
     k = min(NEIGHBORS, (len(X) - 1) // 2)
     if k < 1:
         return Scores(np.nan, np.nan, np.nan)
@@ -111,16 +96,6 @@ def best_scale_error(ratios: FloatArray) -> float:
 
     Some half of the ratios lies within the median error, and it is an interval: between its ends
     a and b the best scale is 2/(a + b), with the error (b - a)/(b + a). So all halves are tried.
-
-    Parameters
-    ----------
-    ratios : ndarray
-        Ratios of lengths, ascending.
-
-    Returns
-    -------
-    float
-        The error; NaN without ratios.
     """
     if not len(ratios):
         return float("nan")
@@ -141,15 +116,7 @@ def scores_of(card: Scorecard) -> Scores:
 
 
 def tell_scores(console: Console, scores: Scores) -> None:
-    """Say how true a map is.
-
-    Parameters
-    ----------
-    console : Console
-        Who talks to the user.
-    scores : Scores
-        The figures.
-    """
+    """Say how true a map is."""
     if not np.isfinite(scores.length_error):
         console.note("There are too few different rows to measure how true the map is.")
         return

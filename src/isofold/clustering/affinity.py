@@ -44,24 +44,6 @@ def affinity_labels(
     """Return clusters around exemplars, with the median similarity as everyone's preference.
 
     Similarity is minus the squared distance, or minus the distance where a sample stands for all.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points.
-    n_clusters : int or None, default=None
-        How many clusters there are to be, about: the preference is searched for. None: as many as
-        the median preference gives.
-    random_state : int, RandomState or None
-        Chooses the sample, and breaks ties.
-    n_jobs : int or None, default=None
-        Threads of the search for the nearest exemplar. Results never depend on it.
-
-    Returns
-    -------
-    ndarray of int of shape (n_points,)
-        The cluster of every point; each of 0, …, n_clusters - 1 occurs. Where the messages do not
-        settle, the clusters are those of k-means, one for every square root of the points.
     """
     rng = check_random_state(random_state)
     n = len(points)

@@ -65,32 +65,6 @@ def balanced_clusters(
 ) -> Clusters:
     """Divide points into clusters of which none is smaller than a given size.
 
-    Parameters
-    ----------
-    points : array-like of shape (n_points, d)
-        The points.
-    n_clusters : int
-        How many clusters, about: those that end up empty or too small are dropped.
-    least : int
-        The least size of a cluster.
-    is_quick : bool, default=False
-        Whether clusters that are too small join others at once, however few points there are.
-    random_state : int, RandomState or None, default=None
-        Chooses the first centers.
-    n_jobs : int or None, default=None
-        Threads of the search for the nearest center, by scikit-learn's convention. Results never
-        depend on it.
-
-    Returns
-    -------
-    Clusters
-        Labels, and the means of the clusters.
-
-    Raises
-    ------
-    InvalidInputError
-        If so many clusters of that size need more points than there are.
-
     Examples
     --------
     >>> import numpy as np
@@ -131,22 +105,7 @@ def cluster_means(points: FloatArray, labels: IntArray) -> FloatArray:
 
 
 def join_small(points: FloatArray, labels: IntArray, least: int) -> IntArray:
-    """Let clusters below a size join the nearest other one, smallest first.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points.
-    labels : ndarray of int of shape (n_points,)
-        The cluster of every point; each of 0, …, n_clusters - 1 occurs.
-    least : int
-        The size.
-
-    Returns
-    -------
-    ndarray of int of shape (n_points,)
-        The clusters, numbered anew.
-    """
+    """Let clusters below a size join the nearest other one, smallest first."""
     while True:
         sizes = np.bincount(labels)
         small = np.flatnonzero(sizes < least)

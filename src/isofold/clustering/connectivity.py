@@ -30,33 +30,6 @@ def connected_clusters(
 ) -> tuple[IntArray, FloatArray | None]:
     """Take apart the clusters that are not connected along the graph.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points.
-    labels : ndarray of int of shape (n_points,)
-        The cluster of every point; each of 0, …, n_clusters - 1 occurs.
-    graph : NeighborGraph
-        The graph whose nodes are the points.
-    n_components : int
-        Dimension r of the charts: pieces of fewer than r + 1 points are fragments, too.
-    centers : ndarray of shape (n_clusters, d) or None, default=None
-        Centers of the clusters.
-
-    Returns
-    -------
-    labels : ndarray of int of shape (n_points,)
-        The same clusters if all are connected. Otherwise the largest piece of a cluster keeps its
-        number, and further pieces have new ones. A fragment without an edge to another cluster
-        stays a cluster.
-    centers : ndarray of shape (n_new_clusters, d) or None
-        The centers; means of the points where a cluster has changed.
-
-    Raises
-    ------
-    InvalidInputError
-        If the graph has other points.
-
     Examples
     --------
     >>> import numpy as np
@@ -95,18 +68,6 @@ def connected_clusters(
 def count_pieces(labels: IntArray, graph: NeighborGraph) -> IntArray:
     """Return into how many pieces every cluster falls along the graph.
 
-    Parameters
-    ----------
-    labels : ndarray of int of shape (n_samples,)
-        The cluster of every sample, from 0 on. Samples at the same place are neighbors.
-    graph : NeighborGraph
-        The graph of the samples.
-
-    Returns
-    -------
-    ndarray of int of shape (n_clusters,)
-        Number of pieces; 0 for a number that does not occur.
-
     Examples
     --------
     >>> import numpy as np
@@ -132,20 +93,7 @@ def count_pieces(labels: IntArray, graph: NeighborGraph) -> IntArray:
 
 
 def absorb_pieces(labels: IntArray, graph: NeighborGraph) -> IntArray:
-    """Give all but the largest piece of every cluster to the clusters that they have edges with.
-
-    Parameters
-    ----------
-    labels : ndarray of int of shape (n_nodes,)
-        The cluster of every node; each of 0, …, n_clusters - 1 occurs.
-    graph : NeighborGraph
-        The graph. No cluster has nodes of several components.
-
-    Returns
-    -------
-    ndarray of int of shape (n_nodes,)
-        Clusters that are connected, with the same numbers.
-    """
+    """Give all but the largest piece of every cluster to the clusters that they have edges with."""
     pieces = _pieces_of(graph, labels)
     if pieces.max() + 1 == labels.max() + 1:
         return labels

@@ -65,29 +65,6 @@ def kmeans(
 ) -> Clusters:
     """Divide points into clusters around centers.
 
-    Parameters
-    ----------
-    points : array-like of shape (n_points, d)
-        The points.
-    n_clusters : int
-        How many clusters. Those that end up without points are dropped, so that there may be
-        fewer.
-    random_state : int, RandomState or None
-        Chooses the sample and the first centers.
-    n_jobs : int or None, default=None
-        Threads of the search for the nearest center, by scikit-learn's convention. Results never
-        depend on it.
-
-    Returns
-    -------
-    Clusters
-        Labels and centers. They differ with and without faiss.
-
-    Raises
-    ------
-    InvalidInputError
-        If the points cannot be used or fewer of them differ than there are to be clusters.
-
     Examples
     --------
     >>> import numpy as np

@@ -79,18 +79,7 @@ class PPCAMixture:
     noise: FloatArray
 
     def log_joint(self, points: FloatArray) -> FloatArray:
-        """Return log π_k p(x_i | k) for points and components.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n_points, d)
-            The points in float64.
-
-        Returns
-        -------
-        ndarray of shape (n_points, n_clusters)
-            Logarithms; their sum of exponentials over a row is the density of the point.
-        """
+        """Return log π_k p(x_i | k) for points and components."""
         n, d = points.shape
         joint = np.empty((n, len(self.weights)))
         step = block_rows(8 * 3 * d, n)
@@ -165,28 +154,6 @@ def climb(
 ) -> MixtureRun:
     """Maximize the likelihood of a mixture from given clusters.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points in float64, of unit variance (mean over the features) or all equal.
-    labels : ndarray of int of shape (n_points,)
-        The component in which each point starts.
-    n_components : int
-        Number r of axes, at most d.
-    n_clusters : int
-        Number of components, at most that of the points.
-    max_iter : int
-        Most steps.
-    tol : float
-        Gain of the mean log-likelihood, relative to its size or to 1, that ends the run.
-    rng : RandomState
-        Draws the sketches from which axes start where there are many features.
-
-    Returns
-    -------
-    MixtureRun
-        The model and how it was reached.
-
     Notes
     -----
     Two things keep a component from shrinking onto a few points at once. In the first step no
@@ -221,20 +188,7 @@ def climb(
 
 
 def normalized(joint: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the log-density of points, and the responsibilities, in place of `joint`.
-
-    Parameters
-    ----------
-    joint : ndarray of shape (n_points, n_clusters)
-        Log-densities of points and components; overwritten.
-
-    Returns
-    -------
-    fit : ndarray of shape (n_points,)
-        Logarithms of the sums over components.
-    shares : ndarray of shape (n_points, n_clusters)
-        Rows that sum to one.
-    """
+    """Return the log-density of points, and the responsibilities, in place of `joint`."""
     greatest = joint.max(axis=1)
     joint -= greatest[:, None]
     np.exp(joint, out=joint)

@@ -54,55 +54,16 @@ class AffineSubspaces:
         return len(self.centers)
 
     def coordinates(self, points: FloatArray, cluster: int) -> FloatArray:
-        """Return the coordinates of points along one flat, eq. 4.4.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n_points, d)
-            The points.
-        cluster : int
-            Number of the flat.
-
-        Returns
-        -------
-        ndarray of shape (n_points, r)
-            Their coordinates from its center.
-        """
+        """Return the coordinates of points along one flat, eq. 4.4."""
         along: FloatArray = (points - self.centers[cluster]) @ self.bases[cluster]
         return along
 
     def squared_distances_to(self, points: FloatArray, cluster: int) -> FloatArray:
-        """Return the squared distances of points from one flat.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n_points, d)
-            The points.
-        cluster : int
-            Number of the flat.
-
-        Returns
-        -------
-        ndarray of shape (n_points,)
-            Squared distances, none below zero.
-        """
+        """Return the squared distances of points from one flat."""
         return self._squares(points, cluster)[0]
 
     def own_squared_distances(self, points: FloatArray, labels: IntArray) -> FloatArray:
-        """Return the squared distance of every point from the flat of its cluster.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n_points, d)
-            The points.
-        labels : ndarray of int of shape (n_points,)
-            Their clusters.
-
-        Returns
-        -------
-        ndarray of shape (n_points,)
-            Squared distances.
-        """
+        """Return the squared distance of every point from the flat of its cluster."""
         squares = np.empty(len(points))
         for cluster, members in enumerate(members_of(labels, self.n_clusters)):
             offsets = points[members] - self.centers[cluster]
@@ -112,20 +73,7 @@ class AffineSubspaces:
         return squares
 
     def nearest(self, points: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Return the nearest flat of every point, and the squared distance from it.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n_points, d)
-            The points.
-
-        Returns
-        -------
-        labels : ndarray of int of shape (n_points,)
-            Numbers of the nearest flats; of equally near ones that with the nearest center.
-        squares : ndarray of shape (n_points,)
-            Squared distances.
-        """
+        """Return the nearest flat of every point, and the squared distance from it."""
         labels = np.zeros(len(points), dtype=np.intp)
         squares = np.full(len(points), np.inf)
         offsets = np.full(len(points), np.inf)
@@ -163,20 +111,7 @@ class AffineSubspaces:
 
 
 def members_of(labels: IntArray, n_clusters: int) -> list[IntArray]:
-    """Return the members of every cluster, ascending.
-
-    Parameters
-    ----------
-    labels : ndarray of int of shape (n_points,)
-        The cluster of every point.
-    n_clusters : int
-        Number of clusters; some may be empty.
-
-    Returns
-    -------
-    list of ndarray of int
-        Points of each cluster.
-    """
+    """Return the members of every cluster, ascending."""
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(np.bincount(labels, minlength=n_clusters))
     return np.split(order, ends[:-1])
@@ -191,24 +126,6 @@ def fit_subspaces(
     weights: FloatArray | None = None,
 ) -> AffineSubspaces:
     """Return the best flat of every cluster, eq. 4.14.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points in float64.
-    labels : ndarray of int of shape (n_points,)
-        Their clusters; none of 0, …, n_clusters - 1 may be empty.
-    n_components : int
-        Dimension r of the flats, at most d; 0 gives the means alone.
-    n_clusters : int
-        Number of clusters.
-    weights : ndarray of shape (n_points,) or None, default=None
-        How often a point counts; once if None.
-
-    Returns
-    -------
-    AffineSubspaces
-        Means and top eigenvectors.
 
     Examples
     --------

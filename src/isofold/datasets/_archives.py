@@ -107,15 +107,7 @@ WINE_QUALITY_RED = Archive(
 
 
 def read(archive: Archive) -> dict[str, npt.NDArray[Any]]:
-    """Return the archive's arrays, checked for kind, shape and finite values.
-
-    Raises
-    ------
-    DataNotFoundError
-        If the file is in none of the places.
-    InvalidInputError
-        If the file cannot be read or holds something else.
-    """
+    """Return the archive's arrays, checked for kind, shape and finite values."""
     path = _find(archive)
     n_samples, n_features = archive.shapes["X"]
     require_memory(

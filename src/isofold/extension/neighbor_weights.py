@@ -53,20 +53,6 @@ def untorn(near: FloatArray, images: FloatArray, floors: FloatArray) -> BoolArra
 
     A neighbor that is suspiciously far is acquitted if the affine map of the others, which may
     stretch one direction more than another, takes it there as well.
-
-    Parameters
-    ----------
-    near : ndarray of shape (m, k, d)
-        Neighbors of m points, relative to the nearest.
-    images : ndarray of shape (m, k, q)
-        Their images, relative to that of the nearest.
-    floors : ndarray of shape (m,)
-        Widths that are not more than rounding.
-
-    Returns
-    -------
-    ndarray of bool of shape (m, k)
-        Whether a neighbor counts.
     """
     gaps, lengths = lengths_of(near), lengths_of(images)
     stretches = np.divide(lengths, gaps, out=np.zeros_like(gaps), where=gaps > 0)

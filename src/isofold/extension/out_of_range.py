@@ -27,22 +27,7 @@ MOST_PLACES = 20_000
 
 
 def far_limit(model: Any, X: FloatArray, *, seed: int) -> float | None:
-    """Return from which distance on a row is off the sheet, if the method knows such distances.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    X : ndarray
-        The rows it was fitted to.
-    seed : int
-        Draws some of them.
-
-    Returns
-    -------
-    float or None
-        The limit: beyond what the training rows have, and beyond the distances of neighbors.
-    """
+    """Return from which distance on a row is off the sheet, if the method knows such distances."""
     worker = getattr(model, "estimator_", model)
     if not hasattr(worker, "distance_to_manifold"):
         return None
@@ -54,24 +39,7 @@ def far_limit(model: Any, X: FloatArray, *, seed: int) -> float | None:
 
 
 def far_rows(model: Any, X: FloatArray, Y: FloatArray, limit: float | None) -> BoolArray | None:
-    """Return which rows are far from the data of a model; None where nobody knows.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    X : ndarray
-        New rows.
-    Y : ndarray
-        Their places on the map.
-    limit : float or None
-        What `far_limit` returned when the model was made.
-
-    Returns
-    -------
-    ndarray of bool or None
-        Whether a row is far off.
-    """
+    """Return which rows are far from the data of a model; None where nobody knows."""
     if hasattr(model, "is_outside"):
         return np.asarray(model.is_outside(X, level=LEVEL))
     worker = getattr(model, "estimator_", model)

@@ -113,22 +113,7 @@ class PatchMap:
         with_distances: bool = True,
         n_jobs: int | None = None,
     ) -> MappedPoints:
-        """Map points, each by itself, in blocks of rows.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n, d)
-            The points.
-        with_distances : bool, default=True
-            Whether the distances from the charts are wanted; else they are NaN.
-        n_jobs : int or None, default=None
-            Threads, by scikit-learn's convention. Results never depend on it.
-
-        Returns
-        -------
-        MappedPoints
-            Their images and distances.
-        """
+        """Map points, each by itself, in blocks of rows."""
         atlas = self.atlas
         charts = (atlas.origins, np.ascontiguousarray(atlas.axes), self.radii)
         motions = (np.ascontiguousarray(self.rotations), np.ascontiguousarray(self.translations))
@@ -165,20 +150,7 @@ class PatchMap:
         return result
 
     def placed_by(self, places: FloatArray, patches: IntArray) -> FloatArray:
-        """Return where one given patch puts each place: what patches disagree about.
-
-        Parameters
-        ----------
-        places : ndarray of shape (n, d)
-            Points in the space of the charts.
-        patches : ndarray of int of shape (n,)
-            The patch of each.
-
-        Returns
-        -------
-        ndarray of shape (n, p)
-            Points of the embedding.
-        """
+        """Return where one given patch puts each place: what patches disagree about."""
         block = np.ascontiguousarray(places)
         alone = (
             np.arange(len(block) + 1, dtype=np.int64),
@@ -192,20 +164,7 @@ class PatchMap:
         return evaluate(block, *alone, *charts, self._cubics, motions)
 
     def restore(self, images: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
-        """Map points of the embedding back onto the surface that the charts describe.
-
-        Parameters
-        ----------
-        images : ndarray of shape (n, p)
-            Points of the embedding.
-        n_jobs : int or None, default=None
-            Threads, by scikit-learn's convention.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            Points of the data space.
-        """
+        """Map points of the embedding back onto the surface that the charts describe."""
         if self.estimators:
             msg = "Charts by embedders have no inverse. Use chart='quadratic' or 'pca' for that."
             raise InvalidInputError(msg)
@@ -300,22 +259,7 @@ plus such a share of the squared radius."""
 def assemble(
     points: FloatArray, unfolding: Unfolding, reduction: Reduction | None = None
 ) -> PatchMap:
-    """Join the maps of all pieces into one, centered and in principal axes.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d)
-        The points at the nodes in use.
-    unfolding : Unfolding
-        The pieces.
-    reduction : Reduction or None, default=None
-        The projection of the data into the space of the points, if there is one.
-
-    Returns
-    -------
-    PatchMap
-        The map.
-    """
+    """Join the maps of all pieces into one, centered and in principal axes."""
     embedding = unfolding.embedding
     mean = embedding.mean(axis=0)
     axes = principal_coordinates(embedding, embedding.shape[1]).axes

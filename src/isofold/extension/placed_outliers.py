@@ -41,24 +41,7 @@ class PlacedOutliers:
 def find_placed_outliers(
     patch_map: PatchMap, points: FloatArray, mapped: MappedPoints, node_samples: IntArray
 ) -> PlacedOutliers:
-    """Return the samples off the charts, and how sure their places are.
-
-    Parameters
-    ----------
-    patch_map : PatchMap
-        The map.
-    points : ndarray of shape (n, d)
-        The samples.
-    mapped : MappedPoints
-        Their images.
-    node_samples : ndarray of int of shape (n_nodes,)
-        The samples at the nodes.
-
-    Returns
-    -------
-    PlacedOutliers
-        The outliers, or some of them where there are many.
-    """
+    """Return the samples off the charts, and how sure their places are."""
     rows = np.flatnonzero(mapped.squared_distances > mapped.limits)
     share = len(rows) / len(points)
     rows = rows[:: max(1, len(rows) // MOST_OUTLIERS)]

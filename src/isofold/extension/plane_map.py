@@ -43,18 +43,7 @@ class PieceMap:
         return self.planes.labels[self.search.query(points, 1).indices[:, 0]]
 
     def embed(self, points: FloatArray) -> FloatArray:
-        """Map points, each by the plane of its nearest place.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n, d)
-            The points.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            Their images, in float64.
-        """
+        """Map points, each by the plane of its nearest place."""
         return self.images_in(self.piece_of(points), points)
 
     def images_in(self, pieces: IntArray, points: FloatArray) -> FloatArray:
@@ -62,18 +51,7 @@ class PieceMap:
         return self.motions.apply(self.planes.coordinates(points, pieces), pieces)
 
     def restore(self, images: FloatArray) -> FloatArray:
-        """Map points of the embedding back onto the planes.
-
-        Parameters
-        ----------
-        images : ndarray of shape (n, q)
-            Points of the embedding.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            Points of the data space, in float64.
-        """
+        """Map points of the embedding back onto the planes."""
         images = images.astype(np.float64, copy=False)
         pieces = self.planes.labels[self.image_search.query(images, 1).indices[:, 0]]
         return self.planes.points(self.motions.undo(images, pieces), pieces)

@@ -94,29 +94,7 @@ class Places:
 
 
 def read_places(X: Any, Y: Any, *, search: str = "auto", n_jobs: int | None = None) -> Places:
-    """Return the places of training points with their images.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-        Training points.
-    Y : array-like of shape (n, q)
-        Their embedding.
-    search : {"auto", "kd_tree", "brute", "hnsw"}, default="auto"
-        How neighbors are found, see `isofold.neighbors.build_search`.
-    n_jobs : int or None, default=None
-        Threads of the search.
-
-    Returns
-    -------
-    Places
-        The places, copied, so that later changes of X and Y change nothing.
-
-    Raises
-    ------
-    InvalidInputError
-        If the points or the embedding cannot be used, or differ in length.
-    """
+    """Return the places of training points with their images."""
     points, images = check_pair(X, Y, min_samples=1)
     samples = find_distinct(points).sample_of_node
     places = points[samples].astype(np.float64, copy=False)

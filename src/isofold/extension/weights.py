@@ -149,28 +149,7 @@ def place_weights(
     thinness: float | None,
     floors: FloatArray,
 ) -> FloatArray:
-    """Return the weights that reproduce targets from their neighbors.
-
-    Parameters
-    ----------
-    neighbors : ndarray of shape (m, k, d)
-        The neighbors of every target.
-    targets : ndarray of shape (m, d)
-        The targets.
-    shares : ndarray of shape (m, k)
-        Shares ω of the neighbors.
-    n_kept : int
-        How many of the widest axes are kept as they are.
-    thinness : float or None
-        Squared ratio of widths below which other axes are damped; None leaves them out.
-    floors : ndarray of shape (m,)
-        Widths that are not more than rounding.
-
-    Returns
-    -------
-    ndarray of shape (m, k)
-        The weights, each row with sum one.
-    """
+    """Return the weights that reproduce targets from their neighbors."""
     spread = measure_spread(neighbors, shares)
     products = spread.along(targets - spread.means)
     tilts = solve_axes(spread, products, floors)

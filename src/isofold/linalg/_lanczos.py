@@ -54,31 +54,7 @@ Product = Callable[[FloatArray], FloatArray]
 def largest_pairs(
     product: Product, n: int, n_vectors: int, *, restarts: int = MAX_RESTARTS
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the largest eigenvalues, descending, and eigenvectors of x ↦ product(x).
-
-    Parameters
-    ----------
-    product : callable
-        A symmetric linear map from float64 vectors of length n to such vectors.
-    n : int
-        The side of its matrix.
-    n_vectors : int
-        How many pairs, less than n.
-    restarts : int
-        After so many restarts the iteration is given up.
-
-    Returns
-    -------
-    values : ndarray of shape (n_vectors,)
-        Descending.
-    vectors : ndarray of shape (n, n_vectors)
-        Orthonormal columns.
-
-    Raises
-    ------
-    scipy.sparse.linalg.ArpackError
-        If the iteration does not converge.
-    """
+    """Return the largest eigenvalues, descending, and eigenvectors of x ↦ product(x)."""
     # ARPACK compares residuals with a fixed number, so the matrix is brought to size about one.
     probe = product(start_vector(n))
     largest = float(np.abs(probe).max())

@@ -26,23 +26,6 @@ __all__ = ["KernelCentering", "center", "double_center"]
 def center(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Move points so that their mean is the origin.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        The points.
-
-    Returns
-    -------
-    centered : ndarray of shape (n_samples, n_features)
-        ``X - mean``, in the dtype of `X`.
-    mean : ndarray of shape (n_features,)
-        The mean, accumulated and kept in float64.
-
-    Raises
-    ------
-    InvalidInputError
-        If `X` is no finite table, has no rows, or its differences leave the range of its dtype.
-
     Examples
     --------
     >>> import numpy as np
@@ -63,25 +46,7 @@ def center(X: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def double_center(K: FloatArray) -> FloatArray:
-    """Return H K H: a matrix whose rows and columns have mean zero.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, n_samples)
-        A symmetric matrix, for example a kernel or squared distances.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_samples)
-        A new matrix of the same dtype, symmetric to the last bit; computed in float64.
-
-    Raises
-    ------
-    InvalidInputError
-        If `K` is not square, symmetric and finite, or the result leaves the range of its dtype.
-    MemoryLimitError
-        If the result would not fit in memory.
-    """
+    """Return H K H: a matrix whose rows and columns have mean zero."""
     return centered_both_ways(as_symmetric_matrix(K, name="K"))
 
 
@@ -142,34 +107,12 @@ class KernelCentering:
 
     @classmethod
     def from_kernel(cls, K: FloatArray) -> KernelCentering:
-        """Collect the statistics of a raw, symmetric training kernel.
-
-        Parameters
-        ----------
-        K : ndarray of shape (n_samples, n_samples)
-            The training kernel before centering.
-
-        Returns
-        -------
-        KernelCentering
-            The statistics.
-        """
+        """Collect the statistics of a raw, symmetric training kernel."""
         means = column_means(as_symmetric_matrix(K, name="K"))
         return cls(means, float(column_means(means[:, None])[0]))
 
     def apply(self, rows: FloatArray) -> FloatArray:
-        """Center kernel rows of new points, each by itself.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (n_new, n_samples)
-            Raw kernel between each new point and all training points.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_samples)
-            The centered rows, in the same dtype.
-        """
+        """Center kernel rows of new points, each by itself."""
         rows = as_float_matrix(rows, name="rows")
         if rows.shape[1] != len(self.column_means):
             msg = (

@@ -63,34 +63,6 @@ def eigh_extreme(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the algebraically largest or smallest eigenpairs of a symmetric matrix.
 
-    Parameters
-    ----------
-    A : ndarray, sparse matrix or LinearOperator of shape (n, n)
-        A real symmetric matrix.
-    n_vectors : int
-        How many eigenpairs, between 1 and n.
-    which : {"largest", "smallest"}, default="largest"
-        Which end of the spectrum.
-    solver : {"auto", "dense", "iterative"}, default="auto"
-        LAPACK, ARPACK, or whichever suits the size. "iterative" needs ``n_vectors < n``.
-
-    Returns
-    -------
-    eigenvalues : ndarray of shape (n_vectors,)
-        In descending order for the largest, ascending for the smallest.
-    eigenvectors : ndarray of shape (n, n_vectors)
-        Orthonormal columns with the signs of `deterministic_signs`. All is computed in float64
-        and returned in float32 if `A` is float32.
-
-    Raises
-    ------
-    InvalidInputError
-        If `A` is not square, symmetric and finite, or `n_vectors` is out of range.
-    ConvergenceError
-        If the iteration does not converge and the matrix is too large to be solved densely.
-    MemoryLimitError
-        If the dense solution is needed and would not fit in memory.
-
     Notes
     -----
     Eigenvectors of a repeated eigenvalue are an arbitrary basis of its eigenspace: the same for
@@ -138,21 +110,6 @@ def eigh_extreme(
 
 def deterministic_signs(vectors: FloatArray) -> FloatArray:
     """Flip columns so that the entry of largest magnitude in each is positive.
-
-    Parameters
-    ----------
-    vectors : ndarray of shape (n, n_vectors)
-        Vectors whose sign means nothing, as columns.
-
-    Returns
-    -------
-    ndarray of shape (n, n_vectors)
-        The same columns, some negated.
-
-    Raises
-    ------
-    InvalidInputError
-        If this is no finite matrix.
 
     Notes
     -----

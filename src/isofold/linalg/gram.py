@@ -103,21 +103,6 @@ class PrincipalCoordinates:
 def gram_from_distances(squared_distances: FloatArray) -> FloatArray:
     """Return the Gram matrix of centered points from their squared distances.
 
-    Parameters
-    ----------
-    squared_distances : ndarray of shape (n, n)
-        Symmetric, nonnegative, with a zero diagonal.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        −½ H D H, in the same dtype.
-
-    Raises
-    ------
-    InvalidInputError
-        If this is no matrix of squared distances.
-
     Examples
     --------
     >>> import numpy as np
@@ -135,27 +120,6 @@ def coordinates_from_gram(
     gram: FloatArray, n_components: int | None = None, *, tol: float | None = None
 ) -> GramFactor:
     """Factor a Gram matrix into coordinates.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n, n)
-        Symmetric matrix of inner products. It is not centered here.
-    n_components : int, default=None
-        Columns wanted, or the numerical rank by default.
-    tol : float, default=None
-        Eigenvalues up to `tol` times the largest magnitude count as zero. The default decides the
-        rank by n · eps, see `numerical_rank`; columns that were asked for need only exceed a few
-        eps.
-
-    Returns
-    -------
-    GramFactor
-        Coordinates, eigenvalues and how much was left out.
-
-    Raises
-    ------
-    InvalidInputError
-        If `gram` is not symmetric and finite or `n_components` exceeds n.
 
     Examples
     --------
@@ -192,25 +156,6 @@ def coordinates_from_gram(
 def numerical_rank(eigenvalues: FloatArray, *, tol: float | None = None) -> int:
     """Count the eigenvalues that are positive beyond rounding.
 
-    Parameters
-    ----------
-    eigenvalues : ndarray of shape (n,)
-        Eigenvalues in any order.
-    tol : float, default=None
-        Eigenvalues above `tol` times the largest magnitude count. The default is n · eps of the
-        dtype, the rounding of a matrix of side n. Since eigenvalues are squared lengths, a
-        direction is kept if its length exceeds √tol of the longest.
-
-    Returns
-    -------
-    int
-        The rank; zero if there is no positive eigenvalue.
-
-    Raises
-    ------
-    InvalidInputError
-        If the eigenvalues are not finite numbers in one row, or `tol` is not in [0, 1).
-
     Examples
     --------
     >>> import numpy as np
@@ -231,31 +176,6 @@ def principal_coordinates(
     X: FloatArray, n_components: int | None = None, *, tol: float | None = None
 ) -> PrincipalCoordinates:
     """Turn points into their principal axes (PCA).
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        The points; a read-only memory map is read in blocks if it has no more features than
-        samples.
-    n_components : int, default=None
-        Axes to keep, at most n_features. By default the numerical rank, so that all distances
-        are kept.
-    tol : float, default=None
-        Variances up to `tol` times the largest count as zero. By default what the rounding of `X`
-        and of the computation in float64 leaves of a zero, see the notes.
-
-    Returns
-    -------
-    PrincipalCoordinates
-        Coordinates, axes, mean and variances.
-
-    Raises
-    ------
-    InvalidInputError
-        If `X` is not a finite table, `n_components` exceeds its features, or the variances
-        leave the range of float64.
-    MemoryLimitError
-        If the scatter matrix or the decomposition would not fit in memory.
 
     Notes
     -----

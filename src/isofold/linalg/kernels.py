@@ -81,18 +81,7 @@ class KernelFunction:
     is_reduced: bool = False
 
     def reduced_if_constant(self, values: FloatArray) -> KernelFunction:
-        """Return the kernel less its constant, if some values of it are little else.
-
-        Parameters
-        ----------
-        values : ndarray
-            The kernel between all training points.
-
-        Returns
-        -------
-        KernelFunction
-            A kernel that is the same after centering.
-        """
+        """Return the kernel less its constant, if some values of it are little else."""
         if callable(self.kind) or self.kind not in ("rbf", "poly"):
             return self
         constant = 1.0 if self.kind == "rbf" else self.coef0**self.degree
@@ -100,25 +89,7 @@ class KernelFunction:
         return replace(self, is_reduced=differences <= MOSTLY_CONSTANT * constant)
 
     def matrix(self, X: FloatArray, Y: FloatArray) -> FloatArray:
-        """Return the kernel between every row of X and every row of Y, in float64.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_first, n_features)
-            Points; or, with "precomputed", rows of kernel values, which are returned.
-        Y : ndarray of shape (n_second, n_features)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n_first, n_second)
-            The values.
-
-        Raises
-        ------
-        InvalidInputError
-            If a function does not return a finite table of this shape.
-        """
+        """Return the kernel between every row of X and every row of Y, in float64."""
         X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
         if callable(self.kind):
             return self._from_callback(X, Y)
@@ -155,18 +126,6 @@ class KernelFunction:
 
         A user's function is called with one row at a time: most are made of matrix products, whose
         rounding depends on the rows that come together.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_first, n_features)
-            Points.
-        Y : ndarray of shape (n_second, n_features)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n_first, n_second)
-            The values.
         """
         if not callable(self.kind):
             return self.matrix(X, Y)
@@ -243,18 +202,7 @@ class KernelSpan:
         return max(0.0, 1.0 - held / total) if total > 0.0 else 0.0
 
     def coefficients(self, values: FloatArray) -> FloatArray:
-        """Return Ω = K⁺Y, with KΩ = Y if Y is in the span.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n, p)
-            Y: centered values at the training points.
-
-        Returns
-        -------
-        ndarray of shape (n, p)
-            Ω, refined against rounding.
-        """
+        """Return Ω = K⁺Y, with KΩ = Y if Y is in the span."""
         E, inverse = self.functions, 1.0 / self.eigenvalues[:, None]
         wanted = self.project(values)
         omega = E @ (inverse * (E.T @ wanted))
@@ -264,26 +212,7 @@ class KernelSpan:
 
 @stage("kernel")
 def span_of_kernel(raw: FloatArray, *, eps: float | None = None) -> KernelSpan:
-    """Return the span of a training kernel.
-
-    Parameters
-    ----------
-    raw : ndarray of shape (n, n)
-        The kernel K⁰ before centering, symmetric.
-    eps : float or None, default=None
-        Relative rounding of its values; that of float64 if None. Centering takes away what all
-        values have in common, but not its rounding: eigenvalues below that count as zero.
-
-    Returns
-    -------
-    KernelSpan
-        The span of its centered form.
-
-    Raises
-    ------
-    InvalidInputError
-        If the kernel is the same for all points.
-    """
+    """Return the span of a training kernel."""
     kernel = centered_both_ways((raw + raw.T) / 2)
     values, vectors = scipy.linalg.eigh(kernel)
     largest = float(values[-1])

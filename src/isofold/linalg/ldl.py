@@ -156,23 +156,7 @@ class FactorCache:
         self._known: dict[tuple[int, int], tuple[Matrix, SymmetricFactor]] = {}
 
     def factor(self, A: Matrix) -> SymmetricFactor:
-        """Return the factors of a matrix, valid until the next call with the same pattern.
-
-        Parameters
-        ----------
-        A : sparse array of shape (n, n)
-            A symmetric matrix.
-
-        Returns
-        -------
-        SymmetricFactor
-            Its factors.
-
-        Raises
-        ------
-        SingularMatrixError
-            If a pivot is exactly zero.
-        """
+        """Return the factors of a matrix, valid until the next call with the same pattern."""
         A = sp.csc_array(A)
         A.sort_indices()
         key = (A.shape[0], A.nnz)

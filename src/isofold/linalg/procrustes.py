@@ -53,18 +53,7 @@ class SimilarityTransform:
     scale: float = 1.0
 
     def apply(self, points: FloatArray) -> FloatArray:
-        """Move points.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n, d_source)
-            The points, one a row.
-
-        Returns
-        -------
-        ndarray of shape (n, d_target)
-            The moved points; float32 stays float32.
-        """
+        """Move points."""
         points = as_float_matrix(points, name="points")
         if points.shape[1] != self.rotation.shape[0]:
             msg = (
@@ -76,18 +65,7 @@ class SimilarityTransform:
         return moved.astype(points.dtype, copy=False)
 
     def inverse(self) -> SimilarityTransform:
-        """Return the transform that undoes this one.
-
-        Returns
-        -------
-        SimilarityTransform
-            The inverse map.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is none: the dimensions differ or the scale is zero.
-        """
+        """Return the transform that undoes this one."""
         d_source, d_target = self.rotation.shape
         if d_source != d_target or self.scale == 0:
             msg = (
@@ -126,32 +104,6 @@ def procrustes(
     weights: npt.ArrayLike | None = None,
 ) -> ProcrustesFit:
     """Find the rigid motion (or similarity) that best moves one set of points onto another.
-
-    Parameters
-    ----------
-    source : ndarray of shape (n, d_source)
-        The points to move.
-    target : ndarray of shape (n, d_target)
-        Where they should go, row by row; ``d_target >= d_source``. With more dimensions than
-        the source, the source is placed in a flat of the target space.
-    scale : bool, default=False
-        Whether distances may be multiplied by a common factor.
-    reflection : bool, default=True
-        Whether mirror images are allowed. If not, the determinant is +1; this means something
-        only where the dimensions agree, since a flat can be turned over in a larger space.
-    weights : array-like of shape (n,), default=None
-        Nonnegative weights of the points, equal by default.
-
-    Returns
-    -------
-    ProcrustesFit
-        The transform and the root mean square distance that remains.
-
-    Raises
-    ------
-    InvalidInputError
-        If the sets do not correspond, the source has more dimensions than the target, or the
-        weights are negative or all zero.
 
     Notes
     -----

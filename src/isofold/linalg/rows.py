@@ -16,18 +16,6 @@ PANEL = 4
 def row_product(rows: FloatArray, matrix: FloatArray) -> FloatArray:
     """Return ``rows @ matrix``, the same bytes for a row alone, among others or in another order.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n, m)
-        The rows, in any layout.
-    matrix : ndarray of shape (m, q)
-        The matrix.
-
-    Returns
-    -------
-    ndarray of shape (n, q)
-        The products, in float64. Each entry is summed from the first term to the last.
-
     Notes
     -----
     BLAS promises none of this: it takes one routine for one row and another for several, and cuts

@@ -41,28 +41,7 @@ def choose_piece_size(
     label: Callable[[FloatArray, int], IntArray],
     rng: np.random.RandomState,
 ) -> int:
-    """Return the size of pieces for which neighboring planes agree best.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        Points in one piece.
-    table : ndarray of shape (n_points, d_table)
-        The same points as they are clustered.
-    n_components : int
-        Dimension q of the planes.
-    label : callable (table, size) -> labels
-        The clustering.
-    rng : RandomState
-        Draws the sample.
-
-    Returns
-    -------
-    int
-        Points that a piece should have, about. If only a sample was tried, the size grows with
-        n^(4/(q + 4)): there the angles of curvature, ∝ ρ for pieces of radius ρ, and those of
-        noise, ∝ 1/(ρ√m) for m ∝ nρ^q points, stay in balance.
-    """
+    """Return the size of pieces for which neighboring planes agree best."""
     n, q = len(points), n_components
     ratio = 1.0
     if n > SAMPLE_SIZE:

@@ -42,30 +42,7 @@ def cut_pieces(
     is_quick: bool = False,
     n_jobs: int | None = None,
 ) -> IntArray:
-    """Cut points into pieces.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points, all distinct.
-    size : int
-        Points of a piece, about; none has fewer than half of them.
-    clustering : {"balanced", "gmm", "mst"}
-        By k-means with a least size, by a mixture of Gaussians, or along the spanning tree.
-    least : int
-        The fewest points of a piece, whatever the size.
-    seed : int
-        Seed.
-    is_quick : bool, default=False
-        Whether pieces that are too small join others at once, instead of by minimum-cost flow.
-    n_jobs : int or None, default=None
-        Threads. Results never depend on it.
-
-    Returns
-    -------
-    ndarray of int of shape (n_points,)
-        The pieces; each of 0, …, n_pieces - 1 occurs.
-    """
+    """Cut points into pieces."""
     n = len(points)
     least = min(n, max(least, (size + 1) // 2))
     n_pieces = max(1, n // max(size, least))

@@ -16,18 +16,6 @@ def tree_clusters(tree: SpanningTree, *, least: int) -> IntArray:
     An edge joins two clusters unless both have the least size already. The clusters follow the
     tree, so that they may be chains: the thesis found their planes to be of little use.
 
-    Parameters
-    ----------
-    tree : SpanningTree
-        The tree of the points.
-    least : int
-        The least size of a cluster.
-
-    Returns
-    -------
-    ndarray of int of shape (n_points,)
-        The clusters, numbered by their first points.
-
     Examples
     --------
     >>> import numpy as np

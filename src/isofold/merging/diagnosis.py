@@ -23,20 +23,7 @@ IN_SHREDS = 0.1
 
 
 def doubts_about_planes(merged: Merged, size: int | None) -> Iterator[str]:
-    """Yield sentences about planes that are arbitrary, say little, or do not go together.
-
-    Parameters
-    ----------
-    merged : Merged
-        The map.
-    size : int or None
-        The size of pieces, if one was given or chosen.
-
-    Yields
-    ------
-    str
-        What is wrong, and what to do.
-    """
+    """Yield sentences about planes that are arbitrary, say little, or do not go together."""
     planes = merged.planes
     q, pieces = (
         planes.axes.shape[2],
@@ -65,20 +52,7 @@ def doubts_about_planes(merged: Merged, size: int | None) -> Iterator[str]:
 
 
 def doubts_about_tears(tears: Tears, cuts: IntArray) -> Iterator[str]:
-    """Yield sentences about neighbors that the map tears apart.
-
-    Parameters
-    ----------
-    tears : Tears
-        What the map does to neighbors.
-    cuts : ndarray of int of shape (n_cuts, 2)
-        The samples that are torn apart.
-
-    Yields
-    ------
-    str
-        What is wrong, and what to do.
-    """
+    """Yield sentences about neighbors that the map tears apart."""
     if not tears.n_places:
         return
     yield (

@@ -35,20 +35,7 @@ PARALLEL = 1e-12
 
 
 def fold_lengths(planes: Planes, pairs: IntArray) -> FloatArray:
-    """Return the lengths of the ways between means of hyperplanes over their folds.
-
-    Parameters
-    ----------
-    planes : Planes
-        Hyperplanes.
-    pairs : ndarray of int of shape (n_pairs, 2)
-        Which pieces.
-
-    Returns
-    -------
-    ndarray of shape (n_pairs,)
-        Lengths; straight ones between parallel planes.
-    """
+    """Return the lengths of the ways between means of hyperplanes over their folds."""
     first, second = pairs.T
     normals = _normals(planes)
     between = planes.means[second] - planes.means[first]
@@ -67,25 +54,7 @@ def fold_lengths(planes: Planes, pairs: IntArray) -> FloatArray:
 
 
 def place_means(planes: Planes, tree: PieceTree) -> Motions:
-    """Place the pieces of one tree by shortest paths over folds.
-
-    Parameters
-    ----------
-    planes : Planes
-        Hyperplanes of one component.
-    tree : PieceTree
-        Their tree, whose edges are always among the paths.
-
-    Returns
-    -------
-    Motions
-        Translations; nothing is turned.
-
-    Raises
-    ------
-    InvalidInputError
-        If the planes are no hyperplanes.
-    """
+    """Place the pieces of one tree by shortest paths over folds."""
     d, q = planes.axes.shape[1:]
     if d != q + 1:
         msg = (

@@ -116,25 +116,7 @@ class Merged:
 def find_core(
     X: FloatArray, *, n_neighbors: int, least: int, n_jobs: int | None = None
 ) -> Core | None:
-    """Find the samples that make pieces.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, d)
-        The samples.
-    n_neighbors : int
-        Neighbors that tell which samples hang together.
-    least : int
-        The fewest samples of a component that makes pieces. Smaller ones are left out, unless all
-        are so small; they are placed later, as new points are.
-    n_jobs : int or None, default=None
-        Threads, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    Core or None
-        The samples; None if all are at one place.
-    """
+    """Find the samples that make pieces."""
     X = without_traces(X)
     distinct = find_distinct(X)
     rows, place_of = distinct.sample_of_node, distinct.node_of_sample
@@ -191,21 +173,7 @@ def _hanging_together(
 
 
 def components_of(near: Neighbors, tree: SpanningTree) -> IntArray:
-    """Return the component of every point in the graph of neighbors, the largest first.
-
-    Parameters
-    ----------
-    near : Neighbors
-        The neighbors of every point.
-    tree : SpanningTree
-        The spanning tree of the points: if all its edges join neighbors, so does the graph all
-        points, and nothing is to be searched.
-
-    Returns
-    -------
-    ndarray of int of shape (n_points,)
-        The components.
-    """
+    """Return the component of every point in the graph of neighbors, the largest first."""
     n, k = near.indices.shape
     reach = near.distances[:, -1].astype(np.float64)
     if (tree.lengths <= reach[tree.edges].max(axis=1)).all():
@@ -227,24 +195,7 @@ def components_of(near: Neighbors, tree: SpanningTree) -> IntArray:
 def sound_planes(
     points: FloatArray, labels: IntArray, tree: SpanningTree, n_components: int
 ) -> Planes:
-    """Fit planes to pieces; those whose points span too little join the nearest along the tree.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points.
-    labels : ndarray of int of shape (n_points,)
-        The piece of every point.
-    tree : SpanningTree
-        The tree, or forest, of the points.
-    n_components : int
-        Dimension q of the planes.
-
-    Returns
-    -------
-    Planes
-        Planes of full rank, but where all that hangs together spans less.
-    """
+    """Fit planes to pieces; those whose points span too little join the nearest along the tree."""
     planes = fit_planes(points, labels, n_components)
     while len(flat := np.flatnonzero(planes.ranks < n_components)):
         pieces = lift_tree(tree, planes)
@@ -274,27 +225,7 @@ def lay_out(
     start: int = 0,
     improve: Improve | None = None,
 ) -> Merged:
-    """Merge the planes of every component, and put the components into one frame.
-
-    Parameters
-    ----------
-    core : Core
-        The points, their tree and components.
-    planes : Planes
-        Their pieces, each within one component.
-    hinge : str
-        One of `isofold.merging.walk.HINGES`, or "isomap".
-    start : int, default=0
-        The point at whose piece the walk starts.
-    improve : callable or None, default=None
-        (members, planes, images) -> (planes, motions, solution): what makes better ones of one
-        component's, if anything does.
-
-    Returns
-    -------
-    Merged
-        The map.
-    """
+    """Merge the planes of every component, and put the components into one frame."""
     points, components = core.places, core.components
     pieces = lift_tree(core.forest, planes)
     owner = np.empty(planes.n_pieces, dtype=np.intp)

@@ -31,32 +31,7 @@ def stitch_planes(
     solver: LowRankSDP,
     n_jobs: int | None = None,
 ) -> tuple[Planes, Motions, SDPSolution | None]:
-    """Grow pieces until they overlap, and fit them to each other wherever they do.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points of one component.
-    planes : Planes
-        Their pieces.
-    images : ndarray of shape (n_points, q)
-        Their map, from which the stitching starts.
-    n_neighbors : int
-        Neighbors in the graph along which pieces grow.
-    solver : LowRankSDP
-        The solver.
-    n_jobs : int or None, default=None
-        Threads.
-
-    Returns
-    -------
-    planes : Planes
-        The planes of the grown pieces.
-    motions : Motions
-        Their motions, in the frame of `images`.
-    solution : SDPSolution or None
-        The solution of the stitching with its certificate; None for a single piece.
-    """
+    """Grow pieces until they overlap, and fit them to each other wherever they do."""
     q = images.shape[1]
     k = min(n_neighbors, len(points) - 1)
     graph = _untorn(build_graph(points, n_neighbors=k, n_jobs=n_jobs), planes, images)

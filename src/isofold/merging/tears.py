@@ -35,25 +35,7 @@ class Tears:
 
 
 def find_tears(images: FloatArray, near: Neighbors, labels: IntArray, reach: FloatArray) -> Tears:
-    """Compare the distances of neighbors before and after.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n_points, q)
-        The map.
-    near : Neighbors
-        The neighbors of every point in the data.
-    labels : ndarray of int of shape (n_points,)
-        The piece of every point.
-    reach : ndarray of shape (n_pieces,)
-        The extent of every piece: neighbors in different pieces are torn apart if the map adds
-        more than the larger of theirs to their distance.
-
-    Returns
-    -------
-    Tears
-        Torn pairs and errors.
-    """
+    """Compare the distances of neighbors before and after."""
     n, k = near.indices.shape
     distortion = np.empty(n)
     torn = []
@@ -76,22 +58,7 @@ def find_tears(images: FloatArray, near: Neighbors, labels: IntArray, reach: Flo
 def is_torn(
     on_map: FloatArray, lengths: FloatArray, pieces: IntArray, reach: FloatArray
 ) -> BoolArray:
-    """Return which neighbors, in two pieces each, are torn apart.
-
-    Parameters
-    ----------
-    on_map, lengths : ndarray of shape (...)
-        Their distances on the map and in the data.
-    pieces : ndarray of int of shape (..., 2)
-        Their pieces.
-    reach : ndarray of shape (n_pieces,)
-        The extent of every piece.
-
-    Returns
-    -------
-    ndarray of bool of shape (...)
-        Whether the map adds more than the larger extent.
-    """
+    """Return which neighbors, in two pieces each, are torn apart."""
     differ = pieces[..., 0] != pieces[..., 1]
     return np.asarray(differ & (on_map - lengths > reach[pieces].max(axis=-1)))
 

@@ -94,18 +94,6 @@ def lift_tree(tree: SpanningTree, planes: Planes) -> PieceTree:
     """Return the tree of pieces that a spanning tree of their points allows.
 
     The tree of the means alone would leap from one layer of a roll to the next.
-
-    Parameters
-    ----------
-    tree : SpanningTree
-        The tree, or forest, of the points.
-    planes : Planes
-        The pieces.
-
-    Returns
-    -------
-    PieceTree
-        The tree, or forest, of least total distance of means among pieces that an edge joins.
     """
     ends = planes.labels[tree.edges]
     crossing = np.flatnonzero(ends[:, 0] != ends[:, 1])
@@ -184,28 +172,7 @@ def merge(
     roots: IntArray,
     hinge: str = "parallel",
 ) -> tuple[Motions, FloatArray]:
-    """Lay all planes out in one, along the tree.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points.
-    planes : Planes
-        Their pieces.
-    tree : PieceTree
-        The tree, or forest, of pieces.
-    roots : ndarray of int
-        The piece of every tree from which the walk starts.
-    hinge : {"parallel", "parallel_projections", "orthogonal"}, default="parallel"
-        How a piece is laid against the one before.
-
-    Returns
-    -------
-    motions : Motions
-        The motion of every piece.
-    angles : ndarray of shape (n_edges,)
-        The largest principal angle between the planes of every edge of the tree, in radians.
-    """
+    """Lay all planes out in one, along the tree."""
     parent, edge = _walk(tree, planes.n_pieces, roots)
     children = np.flatnonzero(parent >= 0)
     parents, edges = parent[children], edge[children]

@@ -185,20 +185,7 @@ def local_pca_dimension(
 
 
 def local_singular_values(points: FloatArray, neighbors: IntArray) -> Iterator[FloatArray]:
-    """Yield the singular values of the centered neighborhoods, block by block.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, n_features)
-        The points.
-    neighbors : ndarray of shape (m, k)
-        The members of every neighborhood.
-
-    Yields
-    ------
-    ndarray of shape (n_rows, min(k, n_features))
-        Singular values, descending, of the next neighborhoods.
-    """
+    """Yield the singular values of the centered neighborhoods, block by block."""
     n_rows, k = neighbors.shape
     # The neighborhoods, their centered copy and the work space of the decomposition.
     step = block_rows(4 * k * points.shape[1] * 8, n_rows)

@@ -71,16 +71,6 @@ def find_distinct(X: FloatArray) -> Distinct:
     Rows are grouped by a 64-bit hash, which costs one sort of n numbers; the groups are
     then compared entry by entry, so the answer is exact.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Finite floating-point rows.
-
-    Returns
-    -------
-    Distinct
-        The nodes.
-
     Examples
     --------
     >>> import numpy as np

@@ -57,20 +57,7 @@ def edge_errors(Y: FloatArray, graph: NeighborGraph) -> FloatArray:
 
 
 def scaled_edge_errors(embedding: FloatArray, graph: NeighborGraph) -> FloatArray:
-    """Return `edge_errors` in the unit of the embedding in which the median edge is true.
-
-    Parameters
-    ----------
-    embedding : ndarray of shape (n_nodes, r)
-        Places of the nodes, in any unit.
-    graph : NeighborGraph
-        The graph.
-
-    Returns
-    -------
-    ndarray of shape (n_edges,)
-        The errors; one throughout if most nodes that are joined are at one place.
-    """
+    """Return `edge_errors` in the unit of the embedding in which the median edge is true."""
     if not graph.n_edges:
         return np.zeros(0)
     steps = np.diff(embedding[graph.edges].astype(np.float64), axis=1)[:, 0]

@@ -20,18 +20,7 @@ from isofold._typing import FloatArray
 
 
 def inverse_dimensions(distances: FloatArray) -> FloatArray:
-    """Return an unbiased estimate of 1/d at every point, from its k nearest distances.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n_points, k)
-        Positive distances, ascending in every row.
-
-    Returns
-    -------
-    ndarray of shape (n_points,)
-        The mean of ln(T_k / T_j) over j < k.
-    """
+    """Return an unbiased estimate of 1/d at every point, from its k nearest distances."""
     logarithms = np.log(distances.astype(np.float64, copy=False))
     inverse: FloatArray = logarithms[:, -1] - logarithms[:, :-1].mean(axis=1)
     # Equal distances leave rounding of either sign.

@@ -17,27 +17,6 @@ def check_lengths(W: Any, *, name: str = "X") -> tuple[int, IntArray, IntArray, 
     """Return the stored entries of a sparse matrix of lengths.
 
     Stored zeros are kept: they say that two samples are at the same place.
-
-    Parameters
-    ----------
-    W : sparse matrix or array of shape (n_samples, n_samples)
-        Lengths of a graph's edges, in one direction or both.
-    name : str, default="X"
-        What the error messages call it.
-
-    Returns
-    -------
-    n_samples : int
-        Number of samples.
-    rows, columns : ndarray of shape (n_entries,)
-        Where the entries stand.
-    lengths : ndarray of shape (n_entries,)
-        The entries.
-
-    Raises
-    ------
-    InvalidInputError
-        If the matrix is not square, not real or holds a negative or non-finite length.
     """
     graph = check_graph(W, name=name)
     rows, columns = graph.coords
@@ -47,22 +26,7 @@ def check_lengths(W: Any, *, name: str = "X") -> tuple[int, IntArray, IntArray, 
 def nearest_in_rows(
     D: FloatArray, k: int, *, own: IntArray | None = None
 ) -> tuple[FloatArray, IntArray]:
-    """Return the k smallest entries of every row and their columns, ascending, ties by column.
-
-    Parameters
-    ----------
-    D : ndarray of shape (m, n)
-        Distances.
-    k : int
-        How many.
-    own : ndarray of shape (m,) or None, default=None
-        A column that a row must leave out.
-
-    Returns
-    -------
-    distances, indices : ndarray of shape (m, k)
-        The smallest entries and where they stand.
-    """
+    """Return the k smallest entries of every row and their columns, ascending, ties by column."""
     n_rows, n_columns = D.shape
     distances = np.empty((n_rows, k), dtype=D.dtype)
     indices = np.empty((n_rows, k), dtype=np.intp)

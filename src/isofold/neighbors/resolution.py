@@ -16,16 +16,6 @@ def merge_unresolved(graph: NeighborGraph) -> NeighborGraph:
 
     A map that holds the longest edge has coordinates that round by more than such a distance; in
     a program its square would be zero, or its inverse infinite.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Any graph.
-
-    Returns
-    -------
-    NeighborGraph
-        The same graph if nothing is lost.
     """
     lengths = graph.lengths
     is_lost = lengths < lengths.max(initial=0.0) * np.finfo(np.float64).eps

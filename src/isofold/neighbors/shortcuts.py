@@ -26,22 +26,7 @@ short-cuts."""
 def find_shortcuts(
     graph: NeighborGraph, guide: NeighborGraph, *, n_jobs: int | None = None
 ) -> BoolArray:
-    """Return which edges of a graph are short-cuts by the measure of another.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        The graph whose edges are judged.
-    guide : NeighborGraph
-        A connected graph of the same nodes without short-cuts, such as that of mutual neighbors.
-    n_jobs : int or None, default=None
-        Processes for large tasks, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_edges,)
-        True for edges whose ends are more than eight times their length apart along `guide`.
-    """
+    """Return which edges of a graph are short-cuts by the measure of another."""
     is_shortcut = np.zeros(graph.n_edges, dtype=bool)
     first, second = graph.edges.T
     # Beyond this no edge is asked for: the search from every node ends early.
@@ -58,22 +43,7 @@ def find_shortcuts(
 def without_shortcuts(
     graph: NeighborGraph, guide: NeighborGraph, *, n_jobs: int | None = None
 ) -> NeighborGraph:
-    """Return a graph without its short-cuts by the measure of another.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        The graph.
-    guide : NeighborGraph
-        A connected graph of the same nodes without short-cuts, such as that of mutual neighbors.
-    n_jobs : int or None, default=None
-        Processes for large tasks, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    NeighborGraph
-        The graph of the other edges, with the same nodes.
-    """
+    """Return a graph without its short-cuts by the measure of another."""
     kept = ~find_shortcuts(graph, guide, n_jobs=n_jobs)
     return replace(
         graph,

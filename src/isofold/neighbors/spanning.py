@@ -152,22 +152,7 @@ def euclidean_spanning_tree(
 def tree_of_places(
     places: FloatArray, lists: Neighbors | None, *, n_jobs: int | None = None
 ) -> SpanningTree:
-    """Return the exact minimum spanning tree of distinct points whose neighbors are known.
-
-    Parameters
-    ----------
-    places : ndarray of shape (n_places, n_features)
-        The points, all distinct, in float64.
-    lists : Neighbors or None
-        The nearest others of every point; some sixteen of them save most searches.
-    n_jobs : int or None, default=None
-        Threads, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    SpanningTree
-        The tree.
-    """
+    """Return the exact minimum spanning tree of distinct points whose neighbors are known."""
     source = PointForeignSearch(places, n_jobs=n_jobs)
     edges, lengths = join_components(source, np.arange(len(places)), lists=lists)
     return SpanningTree(len(places), edges, lengths)
@@ -176,24 +161,7 @@ def tree_of_places(
 def join_components(
     source: ForeignSearch, labels: IntArray, *, lists: Neighbors | None = None
 ) -> tuple[IntArray, FloatArray]:
-    """Return the minimum spanning tree of components, as edges between their closest points.
-
-    Parameters
-    ----------
-    source : ForeignSearch
-        Distances among the nodes.
-    labels : ndarray of shape (n_nodes,)
-        The component of every node, 0 to C - 1.
-    lists : Neighbors or None, default=None
-        The nearest neighbors of every node, which save searches.
-
-    Returns
-    -------
-    edges : ndarray of shape (C - 1, 2)
-        Node pairs i < j in lexicographic order.
-    lengths : ndarray of shape (C - 1,)
-        Their lengths.
-    """
+    """Return the minimum spanning tree of components, as edges between their closest points."""
     state = _Rounds(source, labels, lists)
     while state.n_components > 1:
         state.join_once()

@@ -96,13 +96,6 @@ class Atlas:
         """Return what each monomial t_a t_b t_c, a ≤ b ≤ c, adds to u R, where charts are bent.
 
         The bending is (γ/6) ⟨B_ka, B_bc⟩ t_a t_b t_c, summed over all a, b, c.
-
-        Returns
-        -------
-        places : ndarray of int of shape (n_patches,)
-            The row of every chart in `values`, −1 if nothing is added.
-        values : ndarray of shape (n_bent, n_monomials, p)
-            What is added.
         """
         r, p = rotations.shape[1:]
         bent = np.flatnonzero(self.shrinkage)

@@ -137,26 +137,7 @@ def fit_charts(
     quadratic: bool = True,
     n_jobs: int | None = None,
 ) -> ChartFit:
-    """Fit a chart to every patch of a cover.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points of the cover, d ≥ r.
-    cover : PatchCover
-        The patches.
-    n_components : int
-        Number r of coordinates.
-    quadratic : bool, default=True
-        Whether charts follow the curvature; patches with too few points stay flat.
-    n_jobs : int or None, default=None
-        Threads, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    ChartFit
-        The charts and what they leave.
-    """
+    """Fit a chart to every patch of a cover."""
     r, d, c = n_components, points.shape[1], cover.n_patches
     enough = n_coefficients(r) + SPARE_POINTS
     atlas = _empty_atlas(cover, d, r, may_bend=quadratic and d > r and cover.sizes.max() >= enough)

@@ -54,28 +54,7 @@ def rough_balls(
     quadratic: bool,
     n_jobs: int | None,
 ) -> tuple[PatchCover, ChartFit]:
-    """Cover a graph by balls of one size, and fit the charts that keep lengths better.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d)
-        The points at the nodes.
-    graph : NeighborGraph
-        The graph along which balls grow.
-    n_components : int
-        Dimension r of the charts.
-    quadratic : bool
-        Whether charts may follow the curvature.
-    n_jobs : int or None
-        Threads, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    PatchCover
-        The cover: a single patch if there are too few points for more.
-    ChartFit
-        Its charts.
-    """
+    """Cover a graph by balls of one size, and fit the charts that keep lengths better."""
     n = graph.n_nodes
     size = min(n, rough_size(n, n_components))
     balls = cover_by_balls(graph, np.full(n, size), core=1.0 if size == n else CORE)
@@ -127,20 +106,6 @@ def pruned(points: FloatArray, graph: NeighborGraph, *, n_jobs: int | None) -> N
     """Return a mutual graph with those edges to nearest neighbors that are no short-cuts.
 
     In many dimensions few neighbors are mutual, and shortest paths along the few are too long.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d)
-        The points at the nodes.
-    graph : NeighborGraph
-        Their mutual graph.
-    n_jobs : int or None
-        Processes, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    NeighborGraph
-        The completed graph; as it was if there are more than 5,000 nodes.
     """
     n = graph.n_nodes
     if n > MOST_PRUNED or n < 3:

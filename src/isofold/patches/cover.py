@@ -98,18 +98,7 @@ class PatchCover:
         return np.asarray(np.maximum(1.0 - self.offsets**2, MIN_STITCH_WEIGHT) ** 2)
 
     def members_of(self, patch: int) -> IntArray:
-        """Return the points of a patch.
-
-        Parameters
-        ----------
-        patch : int
-            Its number.
-
-        Returns
-        -------
-        ndarray of int
-            Its points.
-        """
+        """Return the points of a patch."""
         return self.members[self.indptr[patch] : self.indptr[patch + 1]]
 
     def thinned(self, steps: IntArray) -> tuple[PatchCover, IntArray]:
@@ -156,22 +145,7 @@ class Memberships:
     def strongest(
         cls, cover: PatchCover, most: int | None, is_off: BoolArray | None = None
     ) -> Memberships:
-        """Return the patches in which every point is most central.
-
-        Parameters
-        ----------
-        cover : PatchCover
-            The cover.
-        most : int or None
-            How many patches a point keeps; all if None.
-        is_off : ndarray of bool of shape (n_entries,) or None, default=None
-            Entries far off the chart of their patch: they come last and count next to nothing.
-
-        Returns
-        -------
-        Memberships
-            At least one patch for every point.
-        """
+        """Return the patches in which every point is most central."""
         off = np.zeros(len(cover.members), dtype=bool) if is_off is None else is_off
         order = np.lexsort((cover.offsets, off, cover.members))
         counts = np.bincount(cover.members, minlength=cover.n_points)

@@ -25,31 +25,7 @@ def fit_embedders(
     embedder: Any,
     rng: np.random.RandomState | None = None,
 ) -> ChartFit:
-    """Embed every patch by a clone of an embedder.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points of the cover.
-    cover : PatchCover
-        The patches.
-    n_components : int
-        Largest number r of coordinates of a patch.
-    embedder : estimator
-        Has `fit_transform`; at most r coordinates come out. Patches may differ in their number.
-    rng : RandomState or None, default=None
-        Seeds embedders whose ``random_state`` is None.
-
-    Returns
-    -------
-    ChartFit
-        Coordinates by the embedder. Residuals and axes are those of flat charts.
-
-    Raises
-    ------
-    InvalidInputError
-        If an embedder returns more than r coordinates or something that is no embedding.
-    """
+    """Embed every patch by a clone of an embedder."""
     flat = fit_charts(points, cover, n_components, quadratic=False)
     coordinates = np.zeros_like(flat.coordinates)
     dimensions, estimators = [], []

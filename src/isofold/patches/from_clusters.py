@@ -70,32 +70,6 @@ def cover_from_labels(
 ) -> PatchCover:
     """Grow disjoint clusters into overlapping patches.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points.
-    labels : ndarray of int of shape (n_points,)
-        The cluster of every point; each of 0, …, n_clusters - 1 occurs.
-    n_components : int
-        Dimension r of the charts: neighboring patches share r + 1 points or more, where the graph
-        allows.
-    graph : NeighborGraph or None, default=None
-        The graph whose nodes are the points. Without it, points join clusters by their distances
-        from the centers alone.
-    centers : ndarray of shape (n_clusters, d) or None, default=None
-        Centers of the clusters. Without them, clusters grow along the graph.
-
-    Returns
-    -------
-    PatchCover
-        One patch for each cluster, which holds all its points. If the graph is connected, so are
-        the patches through their overlaps.
-
-    Raises
-    ------
-    InvalidInputError
-        If the arguments do not belong together, or neither graph nor centers are given.
-
     Examples
     --------
     >>> import numpy as np
@@ -131,26 +105,6 @@ def cover_from_labels(
 
 def cover_from_memberships(n_points: int, memberships: Any, points: FloatArray) -> PatchCover:
     """Take patches as they are given.
-
-    Parameters
-    ----------
-    n_points : int
-        Number of points.
-    memberships : array or sparse matrix of shape (n_points, n_patches), or sequence of sequences
-        Which point is in which patch: a table of booleans or of zeros and ones, or for each patch
-        the indices of its points. A list of lists is the latter.
-    points : ndarray of shape (n_points, d)
-        The points.
-
-    Returns
-    -------
-    PatchCover
-        The patches, in their order.
-
-    Raises
-    ------
-    InvalidInputError
-        If a point is in no patch, a patch has no points or one twice, or an index is out of range.
 
     Examples
     --------

@@ -20,26 +20,7 @@ FORMS = (
 
 
 def read_memberships(memberships: Any, n_points: int) -> tuple[IntArray, IntArray]:
-    """Return the entries of patches, patch by patch.
-
-    Parameters
-    ----------
-    memberships : array or sparse matrix of shape (n_points, n_patches), or sequence of sequences
-        Which point is in which patch, see `isofold.patches.from_clusters.cover_from_memberships`.
-    n_points : int
-        Number of points.
-
-    Returns
-    -------
-    patches, members : ndarray of int of shape (n_entries,)
-        The patch of every entry, ascending, and its point.
-
-    Raises
-    ------
-    InvalidInputError
-        If the form is none of these, a patch has no points or one twice, or an index is out of
-        range.
-    """
+    """Return the entries of patches, patch by patch."""
     if sp.issparse(memberships) or len(getattr(memberships, "shape", ())) == 2:
         return _read_table(memberships, n_points)
     return _read_lists(memberships, n_points)

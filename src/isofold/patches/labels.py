@@ -38,38 +38,6 @@ def labels_of(
 ) -> tuple[IntArray, FloatArray | None]:
     """Return the clusters that a word, a clusterer or an array of labels means.
 
-    Parameters
-    ----------
-    cover : {"kmeans", "ldlc"}, scikit-learn clusterer, or array-like of shape (n_points,)
-        A clusterer is cloned; if its ``random_state`` is None, it is given one. Points that it
-        calls noise (label -1, as DBSCAN does) go to the cluster of their nearest labelled point.
-        Labels in an array are any integers or strings; -1 among them is a label like any other.
-    points : ndarray of shape (n_points, d)
-        The points.
-    n_patches : int or None
-        Number of clusters of k-means or LDLC; if None, one for every 20 points, at most 50. Nothing
-        else uses it.
-    random_state : int, RandomState or None
-        Seed of k-means, LDLC or the clusterer.
-    n_components : int, default=2
-        Dimension of the flats of LDLC.
-    name : str, default="cover"
-        What the caller calls `cover`, for errors.
-    n_jobs : int or None, default=None
-        Threads, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    labels : ndarray of int of shape (n_points,)
-        The clusters; each of 0, …, n_clusters - 1 occurs.
-    centers : ndarray of shape (n_clusters, d) or None
-        Their centers, if they come with any.
-
-    Raises
-    ------
-    InvalidInputError
-        If `cover` is none of these, has the wrong length, or calls every point noise.
-
     Examples
     --------
     >>> import numpy as np

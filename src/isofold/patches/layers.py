@@ -41,24 +41,7 @@ matter: those of layers a fifth of the spacing of points apart."""
 def find_layers(
     points: FloatArray, cover: PatchCover, charts: ChartFit
 ) -> tuple[IntArray, BoolArray]:
-    """Look for layers in some of the patches.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points of the cover.
-    cover : PatchCover
-        The patches.
-    charts : ChartFit
-        Their charts.
-
-    Returns
-    -------
-    patches : ndarray of int
-        The patches that were looked at, ascending.
-    is_layered : ndarray of bool
-        Whether their residuals take few values, at random along the patch.
-    """
+    """Look for layers in some of the patches."""
     examined = np.unique(np.linspace(0, cover.n_patches - 1, MOST_PATCHES).astype(np.intp))
     found = np.zeros(cover.n_patches, dtype=bool)
     if points.shape[1] == charts.coordinates.shape[1] or charts.estimators:

@@ -72,20 +72,7 @@ class Reduction:
 
 
 def find_reduction(points: FloatArray, n_components: int) -> Reduction | None:
-    """Return the projection that loses nothing but noise, or None if all directions count.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, n_features)
-        The points.
-    n_components : int
-        Dimension r of the embedding; at least r + 1 directions are kept.
-
-    Returns
-    -------
-    Reduction or None
-        The projection.
-    """
+    """Return the projection that loses nothing but noise, or None if all directions count."""
     n, d = points.shape
     if d <= n_components + 1 or min(n, d) > LARGEST_SIDE:
         return None
@@ -105,21 +92,7 @@ def find_reduction(points: FloatArray, n_components: int) -> Reduction | None:
 
 
 def is_flat(points: FloatArray, n_components: int) -> bool:
-    """Return whether points fill no more than some dimensions: nothing is to be unfolded then.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, n_features)
-        The points.
-    n_components : int
-        The number r of dimensions.
-
-    Returns
-    -------
-    bool
-        True if all points are in the space that some of them span, and this has at most r
-        dimensions.
-    """
+    """Return whether points fill no more than some dimensions: nothing is to be unfolded then."""
     n, d = points.shape
     if d <= n_components:
         return True

@@ -15,20 +15,6 @@ def shared_counts(
 ) -> tuple[IntArray, IntArray]:
     """Return the pairs of patches that share points, and how many.
 
-    Parameters
-    ----------
-    members, patches : ndarray of int of shape (n_entries,)
-        The points of the patches, and the patches; no entry twice.
-    n_patches : int
-        Number of patches.
-
-    Returns
-    -------
-    pairs : ndarray of int of shape (n_pairs,)
-        The numbers ``i * n_patches + j`` of patches i < j, in order.
-    counts : ndarray of int of shape (n_pairs,)
-        Number of points that they share.
-
     Examples
     --------
     >>> import numpy as np

@@ -78,22 +78,7 @@ class Planes:
 
 
 def fit_planes(points: FloatArray, labels: IntArray, n_components: int) -> Planes:
-    """Fit a plane to every piece.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points.
-    labels : ndarray of int of shape (n_points,)
-        The piece of every point; each of 0, …, n_pieces - 1 occurs.
-    n_components : int
-        Dimension q of the planes, at most d.
-
-    Returns
-    -------
-    Planes
-        The planes.
-    """
+    """Fit a plane to every piece."""
     n_pieces, d = int(labels.max()) + 1, points.shape[1]
     means, axes = np.empty((n_pieces, d)), np.empty((n_pieces, d, n_components))
     ranks = np.empty(n_pieces, dtype=np.intp)

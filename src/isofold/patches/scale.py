@@ -125,34 +125,7 @@ def charted_balls(
     rng: np.random.RandomState,
     n_jobs: int | None,
 ) -> tuple[PatchCover, ChartFit]:
-    """Cover a graph by balls of the right size and fit their charts.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d)
-        The points at the nodes.
-    graph : NeighborGraph
-        The graph along which balls grow.
-    n_components : int
-        Dimension r of the charts.
-    rules : ScaleRules
-        When a ball has the right size.
-    n_patches : int or None
-        About how many patches, all of one size; None to let each find its own.
-    quadratic : bool
-        Whether the charts follow the curvature.
-    rng : RandomState
-        Chooses the probes.
-    n_jobs : int or None
-        Threads, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    PatchCover
-        The cover.
-    ChartFit
-        Its charts.
-    """
+    """Cover a graph by balls of the right size and fit their charts."""
     n, settled = graph.n_nodes, find_settled(graph)
 
     def charted(sizes: IntArray) -> tuple[GraphBalls, PatchCover, ChartFit]:

@@ -87,20 +87,6 @@ class Tesserae:
 def cut_tesserae(points: FloatArray, labels: IntArray, n_components: int) -> Tesserae:
     """Flatten every cluster onto its principal axes.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points.
-    labels : ndarray of int of shape (n_points,)
-        Clusters 0, …, c - 1, each with at least one point.
-    n_components : int
-        The most axes r of a tessera.
-
-    Returns
-    -------
-    Tesserae
-        The pieces.
-
     Examples
     --------
     >>> import numpy as np

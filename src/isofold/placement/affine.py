@@ -39,38 +39,7 @@ def place_by_variance(
     *,
     solver: LowRankSDP | None = None,
 ) -> Placement:
-    """Place components by affine maps onto their unfolded representatives.
-
-    Parameters
-    ----------
-    shapes : sequence of ndarray of shape (n_p, q)
-        The local embedding of every component.
-    links : Links
-        Links that connect all components. Their ends join the representatives. A tree of links is
-        kept at its lengths; links with cycles are bounds from above, since they may contradict
-        each other as equalities.
-    representatives : sequence of ndarray of int
-        Rows that stand for every component. Fewer than q + 1 in general position leave the map
-        undetermined; the smallest one is taken.
-    solver : LowRankSDP or None, default=None
-        Solver of the semidefinite program; None for the default one with a fixed seed.
-
-    Returns
-    -------
-    Placement
-        Affine maps, with the singular values of each and the solution of the program.
-
-    Raises
-    ------
-    InvalidInputError
-        If shapes, links and representatives do not fit together.
-    ConvergenceError
-        If no layout of rigid components keeps all links within their lengths.
-
-    See Also
-    --------
-    isofold.placement.rigid.place.place_rigidly : The same by rigid motions, the default.
-    """
+    """Place components by affine maps onto their unfolded representatives."""
     shapes = check_shapes(shapes)
     links = check_links(links, shapes)
     if len(representatives) != len(shapes):

@@ -47,24 +47,7 @@ N_BORDER = 1000
 def arrange(
     pieces: list[Piece], bridges: IntArray, lengths: FloatArray, n_nodes: int
 ) -> list[Piece]:
-    """Move pieces into one frame.
-
-    Parameters
-    ----------
-    pieces : list of Piece
-        The pieces, each in a frame of its own.
-    bridges : ndarray of int of shape (n_bridges, 2)
-        Pairs of nodes of different pieces that connect all of them.
-    lengths : ndarray of shape (n_bridges,)
-        Their distances in the data.
-    n_nodes : int
-        Number of nodes of all pieces.
-
-    Returns
-    -------
-    list of Piece
-        The pieces, moved; shapes are as they were.
-    """
+    """Move pieces into one frame."""
     motions = arranging_motions(
         [piece.nodes for piece in pieces],
         [piece.embedding for piece in pieces],
@@ -82,22 +65,7 @@ def arranging_motions(
     lengths: FloatArray,
     n_nodes: int,
 ) -> list[SimilarityTransform]:
-    """Return the rigid motions that put shapes into one frame.
-
-    Parameters
-    ----------
-    nodes : list of ndarray of int
-        The nodes of every shape.
-    shapes : list of ndarray of shape (n, r)
-        Their places, each in a frame of its own.
-    bridges, lengths, n_nodes
-        As in `arrange`.
-
-    Returns
-    -------
-    list of SimilarityTransform
-        A motion for every shape.
-    """
+    """Return the rigid motions that put shapes into one frame."""
     owner, place = np.empty(n_nodes, dtype=np.intp), np.empty(n_nodes, dtype=np.intp)
     for number, own in enumerate(nodes):
         owner[own], place[own] = number, np.arange(len(own))

@@ -14,24 +14,7 @@ NEAR_ENOUGH, MOST_PUSHES = 0.05, 200
 
 
 def clearing_push(others: KDTree, own: FloatArray, way: FloatArray, gap: float) -> FloatArray:
-    """Return the vector along a way that takes points as far from others as the gap asks.
-
-    Parameters
-    ----------
-    others : KDTree
-        The points that stay.
-    own : ndarray of shape (n, q)
-        The points that are pushed.
-    way : ndarray of shape (q,)
-        The direction; along the first axis if it has no length.
-    gap : float
-        How far apart the nearest two are to be, about.
-
-    Returns
-    -------
-    ndarray of shape (q,)
-        The push, zero if nothing is too near.
-    """
+    """Return the vector along a way that takes points as far from others as the gap asks."""
     size = float(np.linalg.norm(way))
     away: FloatArray = way / size if size > 0.0 else np.eye(len(way))[0]
     shift = 0.0

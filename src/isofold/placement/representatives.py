@@ -31,22 +31,6 @@ LARGEST_CUBE = 10
 def extremes(Y: FloatArray) -> IntArray:
     """Return the outmost points of the principal directions.
 
-    Parameters
-    ----------
-    Y : ndarray of shape (n_points, q)
-        A component in its own coordinates.
-
-    Returns
-    -------
-    ndarray of int
-        The lowest and the highest point along each principal direction of positive variance; the
-        first point if there is none.
-
-    Raises
-    ------
-    InvalidInputError
-        If `Y` is no table of finite numbers.
-
     Examples
     --------
     >>> import numpy as np
@@ -59,24 +43,7 @@ def extremes(Y: FloatArray) -> IntArray:
 
 
 def farthest(Y: FloatArray) -> IntArray:
-    """Return 2^q points, each as far as possible from those before it.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n_points, q)
-        A component in its own coordinates.
-
-    Returns
-    -------
-    ndarray of int
-        Up to 2^q points (1,024 at most); the first is the farthest from the mean. Fewer where all
-        other points coincide with chosen ones.
-
-    Raises
-    ------
-    InvalidInputError
-        If `Y` is no table of finite numbers.
-    """
+    """Return 2^q points, each as far as possible from those before it."""
     points = check_points(Y, name="Y", min_samples=1).astype(np.float64, copy=False)
     n, q = points.shape
     chosen = [int(((points - points.mean(axis=0)) ** 2).sum(axis=1).argmax())]
@@ -91,25 +58,7 @@ def farthest(Y: FloatArray) -> IntArray:
 
 
 def hull(Y: FloatArray) -> IntArray:
-    """Return the vertices of the convex hull.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n_points, q)
-        A component in its own coordinates.
-
-    Returns
-    -------
-    ndarray of int
-        The vertices of the hull within the flat that the points span: all of so few points that
-        they make a simplex, and the two ends of a line.
-
-    Raises
-    ------
-    InvalidInputError
-        If `Y` is no table of finite numbers, or spans more than 6 dimensions, where hulls have
-        too many facets.
-    """
+    """Return the vertices of the convex hull."""
     along = _principal(Y)
     n, rank = along.shape
     if rank == 1 or n == 1:
@@ -138,24 +87,6 @@ STRATEGIES: dict[str, Callable[[FloatArray], IntArray]] = {
 
 def choose_representatives(Y: FloatArray, strategy: str = "extremes") -> IntArray:
     """Return points that stand for a component.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n_points, q)
-        A component in its own coordinates.
-    strategy : {"extremes", "farthest", "hull"}, default="extremes"
-        How they are chosen.
-
-    Returns
-    -------
-    ndarray of int
-        Row numbers, ascending.
-
-    Raises
-    ------
-    InvalidInputError
-        If the strategy is unknown, `Y` is no table of finite numbers, or it has too many
-        dimensions for its hull.
 
     Examples
     --------

@@ -39,38 +39,12 @@ BAR_SHARE = 0.2
 
 
 def load(module: str = "matplotlib.pyplot") -> Any:
-    """Return a module of matplotlib.
-
-    Parameters
-    ----------
-    module : str, default="matplotlib.pyplot"
-        Its name.
-
-    Returns
-    -------
-    module
-        The module.
-    """
+    """Return a module of matplotlib."""
     return require(module, extra="plot", purpose="Drawing a figure")
 
 
 def new_axes(ax: Any, *, figsize: tuple[float, float] = (6.0, 4.5), dimension: int = 2) -> Any:
-    """Return the axes to draw on: the given ones, or those of a new figure.
-
-    Parameters
-    ----------
-    ax : Axes or None
-        What the caller was given.
-    figsize : tuple of float, default=(6.0, 4.5)
-        Inches of a new figure.
-    dimension : int, default=2
-        3 for axes in space.
-
-    Returns
-    -------
-    Axes
-        The axes.
-    """
+    """Return the axes to draw on: the given ones, or those of a new figure."""
     in_space = dimension == 3
     if ax is None:
         how = {"projection": "3d"} if in_space else {}
@@ -94,18 +68,7 @@ def is_dark(ax: Any) -> bool:
 
 
 def plain(text: Any) -> str:
-    """Return a name as matplotlib can show it: short, in one line, without formulas.
-
-    Parameters
-    ----------
-    text : object
-        Any name, trusted or not.
-
-    Returns
-    -------
-    str
-        The same, harmless.
-    """
+    """Return a name as matplotlib can show it: short, in one line, without formulas."""
     line = "".join(c if c.isprintable() else " " for c in str(text)).strip()
     line = line if len(line) <= LONGEST_WORD else f"{line[: LONGEST_WORD - 1]}…"
     # Dollars would start a formula, and names that start with an underscore are left out.
@@ -114,32 +77,13 @@ def plain(text: Any) -> str:
 
 
 def round_length(longest: float) -> float:
-    """Return the largest of 1, 2, 5, 10, 20, … that is not above a length.
-
-    Parameters
-    ----------
-    longest : float
-        The length, positive.
-
-    Returns
-    -------
-    float
-        A round number.
-    """
+    """Return the largest of 1, 2, 5, 10, 20, … that is not above a length."""
     power = 10.0 ** np.floor(np.log10(longest))
     return float(power * max(step for step in (1.0, 2.0, 5.0) if step * power <= longest * 1.0001))
 
 
 def frame_map(ax: Any, places: FloatArray) -> None:
-    """Give a map the same scale in both directions, close around it, and tell the scale.
-
-    Parameters
-    ----------
-    ax : Axes
-        The axes.
-    places : ndarray of shape (n, 2)
-        What is to be seen.
-    """
+    """Give a map the same scale in both directions, close around it, and tell the scale."""
     low, high = places.min(axis=0), places.max(axis=0)
     width, height = high - low
     longer = max(width, height) or 1.0
@@ -167,22 +111,7 @@ def _scale_bar(ax: Any) -> None:
 
 
 def color_bar(ax: Any, drawn: Any, **options: Any) -> Any:
-    """Add a color bar that is as high as the map beside it.
-
-    Parameters
-    ----------
-    ax : Axes
-        The axes, with their final limits.
-    drawn : ScalarMappable
-        What was drawn in colors.
-    **options
-        Further parameters of ``Figure.colorbar``.
-
-    Returns
-    -------
-    Colorbar
-        The color bar.
-    """
+    """Add a color bar that is as high as the map beside it."""
     shrink = 0.7 if ax.name == "3d" else 0.95
     if ax.name != "3d" and ax.get_aspect() == 1.0:
         (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
@@ -193,32 +122,14 @@ def color_bar(ax: Any, drawn: Any, **options: Any) -> Any:
 
 
 def in_percent(bar: Any, label: str) -> None:
-    """Label a color bar of shares.
-
-    Parameters
-    ----------
-    bar : Colorbar
-        The color bar.
-    label : str
-        What it shows.
-    """
+    """Label a color bar of shares."""
     bar.set_label(label)
     bar.formatter = load("matplotlib.ticker").PercentFormatter(xmax=1.0)
     bar.update_ticks()
 
 
 def note(ax: Any, text: str, *, where: str = "upper left") -> None:
-    """Write a remark into a corner.
-
-    Parameters
-    ----------
-    ax : Axes
-        The axes.
-    text : str
-        The remark.
-    where : {"upper left", "upper right", "lower left", "lower right"}, default="upper left"
-        The corner.
-    """
+    """Write a remark into a corner."""
     vertical, horizontal = where.split()
     box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "alpha": 0.75, "pad": 1.5}
     ax.text(

@@ -57,20 +57,7 @@ class Numbers:
 
 
 def read_color(color: Any, n_points: int) -> Classes | Numbers:
-    """Read a column by which points are to be colored.
-
-    Parameters
-    ----------
-    color : array-like of shape (n_points,)
-        Texts, truth values or few different whole numbers are classes; other numbers are numbers.
-    n_points : int
-        How many points there are.
-
-    Returns
-    -------
-    Classes or Numbers
-        What it is.
-    """
+    """Read a column by which points are to be colored."""
     title = getattr(color, "name", None)
     title = "" if title is None else str(title)
     try:

@@ -279,18 +279,7 @@ def patch_graph(source: Any, X: Any = None, *, ax: Any = None) -> Any:
 
 
 def thinned(n_points: int) -> IntArray:
-    """Return numbers from 0 to n - 1, all or some hundred of them at even ratios.
-
-    Parameters
-    ----------
-    n_points : int
-        How many there are.
-
-    Returns
-    -------
-    ndarray of int
-        Ascending, the first and the last among them.
-    """
+    """Return numbers from 0 to n - 1, all or some hundred of them at even ratios."""
     if n_points <= CURVE_POINTS:
         return np.arange(n_points)
     return np.unique(np.round(np.geomspace(1, n_points, CURVE_POINTS)).astype(np.intp)) - 1

@@ -85,36 +85,12 @@ SEQUENTIAL = tuple(f"#{_CIVIDIS[start : start + 6]}" for start in range(0, len(_
 
 
 def class_color(number: int, *, dark: bool = False) -> str:
-    """Return the color of a class, counted from zero; colors repeat after ten.
-
-    Parameters
-    ----------
-    number : int
-        The class.
-    dark : bool, default=False
-        Whether the ground is dark.
-
-    Returns
-    -------
-    str
-        The color as ``#rrggbb``.
-    """
+    """Return the color of a class, counted from zero; colors repeat after ten."""
     colors = CLASSES_DARK if dark else CLASSES_LIGHT
     return colors[number % len(colors)]
 
 
 def sequential_color(share: float) -> str:
-    """Return the color of a number, given as a share of the range from 0 to 1.
-
-    Parameters
-    ----------
-    share : float
-        The number; beyond the range it is taken to the nearest end.
-
-    Returns
-    -------
-    str
-        The color as ``#rrggbb``.
-    """
+    """Return the color of a number, given as a share of the range from 0 to 1."""
     last = len(SEQUENTIAL) - 1
     return SEQUENTIAL[min(last, max(0, round(share * last)))]

@@ -31,18 +31,7 @@ LEAST_DISTORTION = 0.01
 
 
 def preview(model: Any) -> str:
-    """Return a picture of a model's map with a caption, as HTML.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        The model.
-
-    Returns
-    -------
-    str
-        A ``figure`` with an SVG of at most 30 kB. Colors of texts are those around it.
-    """
+    """Return a picture of a model's map with a caption, as HTML."""
     Y = np.asarray(embedding_of(model), dtype=np.float64)
     distortion = getattr(model, "distortion_", None)
     if distortion is None or np.shape(distortion) != (len(Y),):

@@ -162,28 +162,7 @@ def compare(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Validate two tables of the same points and prepare them for comparison.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_points, n_features) or (n_points, n_points)
-        The points before, or their distances with ``metric="precomputed"``.
-    Y : array-like of shape (n_points, n_components)
-        The points after.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        What `X` holds.
-    n_samples : int, optional
-        Evaluate at so many random points instead of at all.
-    random_state : int, RandomState or None, default=None
-        Source of the draw.
-    n_jobs : int, optional
-        Number of threads, as in scikit-learn.
-
-    Returns
-    -------
-    Comparison
-        Distances before and after, and where to look.
-    """
+    """Validate two tables of the same points and prepare them for comparison."""
     before = distance_rows(X, metric=metric)
     Y = check_points(Y, name="Y")
     check_units(Y, name="Y")

@@ -44,20 +44,7 @@ class Neighborhoods:
 
 
 def neighborhoods_of(comparison: Comparison, n_neighbors: int) -> Neighborhoods:
-    """Find the k nearest pairs of the input and measure them before and after.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The points before and after.
-    n_neighbors : int
-        Number k of neighbors.
-
-    Returns
-    -------
-    Neighborhoods
-        The pairs with both lengths.
-    """
+    """Find the k nearest pairs of the input and measure them before and after."""
     k = check_n_neighbors(n_neighbors, comparison.sample.n_points)
     near = _measured(comparison, nearest_points(comparison, comparison.input, k))
     if not (near.before > 0).any():
@@ -76,18 +63,6 @@ def evidence_of_loss(comparison: Comparison, near: Neighborhoods) -> FloatArray:
     an embedded neighbor that was farther away than the k-th true one has intruded. Either ratio
     grows with the displaced rank. Pairs beyond the k-th suffer around the same places, so points
     inherit a part of their neighbors' evidence.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The points before and after.
-    near : Neighborhoods
-        The k nearest in the input of all points.
-
-    Returns
-    -------
-    ndarray of shape (n_points,)
-        The larger of both ratios; a value up to 1 means that the neighborhood is intact.
     """
     k = near.indices.shape[1]
     everywhere = replace(comparison, sample=near.sample)

@@ -109,24 +109,7 @@ def draw_rows(
     *,
     evidence: FloatArray | None = None,
 ) -> RowSample:
-    """Draw the rows at which a measure is evaluated.
-
-    Parameters
-    ----------
-    n_points : int
-        Number of points.
-    n_samples : int or None
-        How many to draw without replacement; None, or at least `n_points`, takes all.
-    random_state : int, RandomState or None
-        Source of the draw.
-    evidence : ndarray of shape (n_points,), optional
-        How suspicious every point is. Half of the sample are the most suspicious points.
-
-    Returns
-    -------
-    RowSample
-        The drawn rows in ascending order.
-    """
+    """Draw the rows at which a measure is evaluated."""
     if n_samples is not None:
         n_samples = check_count(n_samples, name="n_samples")
     if n_samples is None or n_samples >= n_points:
@@ -213,22 +196,7 @@ class Score(float):
 def mean_score(
     values: FloatArray, sample: RowSample, *, bounds: tuple[float, float] = (-np.inf, np.inf)
 ) -> Score:
-    """Score that is the mean of one value per point.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_sampled,)
-        The value at each evaluated point.
-    sample : RowSample
-        Which points they are.
-    bounds : tuple of float
-        Between what the value of a point lies, whatever the data.
-
-    Returns
-    -------
-    Score
-        Mean, interval and the per-point values.
-    """
+    """Score that is the mean of one value per point."""
     value = float(sample.mean(values))
     if sample.exact:
         return Score(value, sample=sample, per_point=values)
@@ -245,26 +213,7 @@ def moment_score(
     bounds: tuple[float, float] = (-np.inf, np.inf),
     per_point: FloatArray | None = None,
 ) -> Score:
-    """Score that is a smooth function of the means of several per-point moments.
-
-    Parameters
-    ----------
-    moments : ndarray of shape (n_sampled, n_moments)
-        The moments at each evaluated point.
-    statistic : callable
-        Maps mean moments, shape (..., n_moments), to the score, shape (...).
-    sample : RowSample
-        Which points they are.
-    bounds : tuple of float
-        Where the exact score must lie whatever the data.
-    per_point : ndarray of shape (n_sampled,), optional
-        A per-point form to carry along.
-
-    Returns
-    -------
-    Score
-        The statistic with the interval of its linearization.
-    """
+    """Score that is a smooth function of the means of several per-point moments."""
     mean = sample.mean(moments)
     value = float(statistic(mean))
     if not sample.exact:
@@ -283,22 +232,7 @@ def moment_score(
 
 
 def quantile_score(values: FloatArray, level: float, sample: RowSample) -> Score:
-    """Score that is a quantile of several non-negative values per point, NaN marking gaps.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_sampled, n_values)
-        The values at each evaluated point.
-    level : float
-        Between 0 and 1. Of the maximum, level 1, a sample gives only a lower bound.
-    sample : RowSample
-        Which points they are, all or drawn by chance.
-
-    Returns
-    -------
-    Score
-        The quantile with Woodruff's interval.
-    """
+    """Score that is a quantile of several non-negative values per point, NaN marking gaps."""
     kept = np.isfinite(values)
     value = float(np.quantile(values[kept], level))
     if sample.exact:

@@ -49,20 +49,7 @@ class Report:
         return f"Report of {len(self.html) / 1e6:.1f} MB; save it with .save(path)"
 
     def save(self, path: Any, *, overwrite: bool = False) -> None:
-        """Write the page to a file, as a whole or not at all.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Where to.
-        overwrite : bool, default=False
-            Whether a file that is there already may be replaced.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is such a file, or no such folder.
-        """
+        """Write the page to a file, as a whole or not at all."""
         with atomic_file(path, overwrite=overwrite) as target:
             target.write_text(self.html, encoding="utf-8", newline="\n")
 
@@ -162,28 +149,7 @@ def make_report(
     row_numbers: IntArray | None = None,
     random_state: Any = 0,
 ) -> Report:
-    """Make the page of a map that was measured already.
-
-    Parameters
-    ----------
-    findings : Findings
-        What `isofold.plot.find` returned, with the warnings that were raised while fitting.
-    labels, fields, images, title, random_state
-        As in `report`.
-    label_name : str or None, default=None
-        What the labels are called; by default their own name, if they have one.
-    pieces : array-like of int of shape (n_points,) or None, default=None
-        To which piece of the data each row belongs, if they are in several.
-    n_features : int or None, default=None
-        Dimension of the data, to be told.
-    row_numbers : ndarray of int of shape (n_points,) or None, default=None
-        Numbers of the rows in the data, counted from 0, if some are not on the map.
-
-    Returns
-    -------
-    Report
-        The page.
-    """
+    """Make the page of a map that was measured already."""
     n_points = len(findings.embedding)
     columns = _all_columns(n_points, labels, fields=fields, pieces=pieces, label_name=label_name)
     pictures = None if images is None else check_images(images, n_points)
@@ -198,13 +164,7 @@ def _map_of(embedding: Any) -> Any:
 
 
 def pieces_of(embedding: Any) -> Any:
-    """Return to which piece of the data a model says that each row belongs; None without pieces.
-
-    Parameters
-    ----------
-    embedding : estimator or array-like
-        A fitted model, or a map.
-    """
+    """Return to which piece of the data a model says that each row belongs; None without pieces."""
     if not hasattr(embedding, "fit"):
         return None
     n_points = len(embedding_of(embedding))

@@ -52,13 +52,7 @@ class Told:
 
 
 def charts(findings: Findings) -> str:
-    """Return all charts of a map as HTML.
-
-    Parameters
-    ----------
-    findings : Findings
-        What was measured.
-    """
+    """Return all charts of a map as HTML."""
     return "".join(told.html() for told in _all(findings))
 
 

@@ -69,15 +69,7 @@ class Packer:
 
 
 def rounded(values: FloatArray, *, bits: int = 12) -> npt.NDArray[np.float32]:
-    """Return numbers of so many significant bits, which compress to half of their size.
-
-    Parameters
-    ----------
-    values : ndarray
-        Finite numbers.
-    bits : int, default=12
-        Bits that are kept besides the leading one; the relative error is at most 2^-(bits + 1).
-    """
+    """Return numbers of so many significant bits, which compress to half of their size."""
     words = np.asarray(values, dtype=np.float32).view(np.uint32)
     dropped = 23 - bits
     half = np.uint32(1 << (dropped - 1))

@@ -47,15 +47,7 @@ def patch_words(patches: PatchGraph) -> tuple[str, str]:
 
 
 def patch_svg(patches: PatchGraph, title: str, description: str) -> str:
-    """Return the picture.
-
-    Parameters
-    ----------
-    patches : PatchGraph
-        The patches.
-    title, description : str
-        For those who cannot see it.
-    """
+    """Return the picture."""
     places = _places(patches.centers)
     worst_last = np.argsort(np.nan_to_num(patches.link_error, nan=np.inf))[-MOST_LINKS:]
     parts = []

@@ -41,28 +41,7 @@ def fill(
     images: npt.NDArray[Any] | None,
     random_state: Any,
 ) -> tuple[dict[str, Any], list[str]]:
-    """Pack all that the map needs, and return how to read it and what was left out.
-
-    Parameters
-    ----------
-    packer : Packer
-        Where the data go.
-    findings : Findings
-        The map.
-    columns : sequence of Column
-        Label (if any) first, then fields.
-    images : ndarray of shape (n_points, height, width, 1 or 3) or None
-        Pictures of the rows.
-    random_state : int, RandomState or None
-        Which rows are kept where there is no room for all.
-
-    Returns
-    -------
-    manifest : dict
-        Plain JSON.
-    notes : list of str
-        Sentences on what was left out.
-    """
+    """Pack all that the map needs, and return how to read it and what was left out."""
     n_points, n_components = findings.embedding.shape
     order = check_random_state(random_state).permutation(n_points)
     placed, offset, scale = place(findings.embedding)

@@ -34,15 +34,7 @@ class Thumbnails:
 
 
 def check_images(images: Any, n_points: int) -> npt.NDArray[Any]:
-    """Return pictures as an array with one of them a row, or say what is wrong with them.
-
-    Parameters
-    ----------
-    images : array-like of shape (n_points, height, width) or (n_points, height, width, 3)
-        Gray or color pictures, in any range of numbers.
-    n_points : int
-        How many there must be.
-    """
+    """Return pictures as an array with one of them a row, or say what is wrong with them."""
     array = np.asarray(images)
     is_gray = array.ndim == 3
     is_color = array.ndim == 4 and array.shape[3] in (1, 3)
@@ -58,17 +50,7 @@ def check_images(images: Any, n_points: int) -> npt.NDArray[Any]:
 
 
 def thumbnails(images: npt.NDArray[Any], order: IntArray, *, max_bytes: int) -> Thumbnails:
-    """Return small pictures of as many rows as there is room for.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n_points, height, width, 1 or 3)
-        The pictures.
-    order : ndarray of int of shape (n_points,)
-        Rows in the order in which they are preferred.
-    max_bytes : int
-        Room for all of them.
-    """
+    """Return small pictures of as many rows as there is room for."""
     _, height, width, channels = images.shape
     factor = -(-max(height, width) // MAX_SIDE)
     size = max(1, height // factor) * max(1, width // factor) * channels

@@ -133,24 +133,7 @@ class SlackProbe:
 def probe_slack(
     S: Matrix, *, gauge: FloatArray | None, shift: float, cache: FactorCache | None = None
 ) -> SlackProbe:
-    """Test whether S + shift·I is positive semidefinite on the complement of a gauge vector.
-
-    Parameters
-    ----------
-    S : ndarray, sparse array or LinearOperator of shape (n, n)
-        A symmetric matrix.
-    gauge : ndarray of shape (n,) or None
-        A unit vector whose direction does not count.
-    shift : float
-        How far eigenvalues may lie below zero.
-    cache : FactorCache or None, default=None
-        Where the analysis of the pattern is kept.
-
-    Returns
-    -------
-    SlackProbe
-        The answer and its certainty.
-    """
+    """Test whether S + shift·I is positive semidefinite on the complement of a gauge vector."""
     if isinstance(S, LinearOperator):
         return _probe_operator(S, gauge, shift)
     if not is_sparse(S) or S.shape[0] <= DENSE_SIDE:
@@ -161,31 +144,7 @@ def probe_slack(
 def factor_off_gauge(
     S: Matrix, gauge: FloatArray | None, shift: float, cache: FactorCache | None = None
 ) -> tuple[SymmetricFactor, int]:
-    """Factor S + shift·I and count its negative eigenvalues on the complement of the gauge.
-
-    Parameters
-    ----------
-    S : sparse array of shape (n, n)
-        A symmetric matrix.
-    gauge : ndarray of shape (n,) or None
-        A unit vector whose direction does not count.
-    shift : float
-        What is added to the diagonal.
-    cache : FactorCache or None, default=None
-        Where the analysis of the pattern is kept.
-
-    Returns
-    -------
-    factor : SymmetricFactor
-        The factors of S + shift·I, bordered by the gauge if that is not an eigenvector.
-    n_negative : int
-        The number of negative eigenvalues.
-
-    Raises
-    ------
-    SingularMatrixError
-        If a pivot is zero.
-    """
+    """Factor S + shift·I and count its negative eigenvalues on the complement of the gauge."""
     shifted = sp.csc_array(S + shift * sp.eye_array(S.shape[0], format="csc"))
     along, is_bordered = 0.0, False
     if gauge is not None:

@@ -70,30 +70,7 @@ def restated(
     max_violation: float | None = None,
     reason: str = "iteration limit",
 ) -> SDPSolution:
-    """Return a solution in other terms: those of the program that a smaller one stands for.
-
-    Parameters
-    ----------
-    solution : SDPSolution
-        The solution of the smaller program, in the user's sense.
-    coordinates : ndarray of shape (n_points, n_columns)
-        The points of the larger one.
-    primal, dual : float
-        Its value at them, and the bound on it.
-    gap : float
-        Their difference, relative to what matters.
-    status : Status or None, default=None
-        How to trust it; as before if None.
-    max_violation : float or None, default=None
-        How far the worst constraint is missed; as before if None.
-    reason : str, default="iteration limit"
-        What ended the work, for the message, if it was not the user.
-
-    Returns
-    -------
-    SDPSolution
-        The same, with gap, certificate and message to match.
-    """
+    """Return a solution in other terms: those of the program that a smaller one stands for."""
     status = solution.status if status is None else status
     if solution.certificate is None:
         return replace(solution, coordinates=coordinates)

@@ -32,22 +32,7 @@ MOST_LANDMARKS, LANDMARKS = 1500, 500
 
 
 def layout_by_paths(graph: NeighborGraph, n_components: int, *, n_jobs: int | None) -> FloatArray:
-    """Return coordinates whose distances are about the shortest paths of a connected graph.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        The graph.
-    n_components : int
-        Number r of coordinates.
-    n_jobs : int or None
-        Processes, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, r)
-        Classical scaling of the paths between landmarks, the other nodes placed by their paths.
-    """
+    """Return coordinates whose distances are about the shortest paths of a connected graph."""
     n = graph.n_nodes
     count = n if n <= MOST_LANDMARKS else LANDMARKS
     landmarks = np.linspace(0, n - 1, count).astype(np.intp)
@@ -73,26 +58,7 @@ def alternate(
     *,
     n_rounds: int = N_ROUNDS,
 ) -> Alignment:
-    """Move patches onto a layout, and the layout onto the patches, in turn.
-
-    Parameters
-    ----------
-    cover : PatchCover
-        The patches.
-    memberships : Memberships
-        The patches of every point that count.
-    coordinates : ndarray of shape (n_entries, r)
-        Chart coordinates of the entries.
-    start : ndarray of shape (n_points, r)
-        The layout.
-    n_rounds : int, default=15
-        How often.
-
-    Returns
-    -------
-    Alignment
-        The motions, without a certificate. Its misfit is relative to the variance within patches.
-    """
+    """Move patches onto a layout, and the layout onto the patches, in turn."""
     c, r = cover.n_patches, coordinates.shape[1]
     column = np.arange(int(cover.sizes.max()))
     is_member = column < cover.sizes[:, None]

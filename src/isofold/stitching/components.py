@@ -95,26 +95,7 @@ def unfold(
     n_components: int,
     n_jobs: int | None,
 ) -> Unfolding:
-    """Unfold all pieces of a graph and put them into one frame.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d)
-        The points at the nodes.
-    graph : NeighborGraph
-        Their mutual graph, connected or not.
-    recipe : Recipe
-        Cover, charts and solver.
-    n_components : int
-        Dimension r of the embedding.
-    n_jobs : int or None
-        Threads, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    Unfolding
-        The pieces.
-    """
+    """Unfold all pieces of a graph and put them into one frame."""
     used = np.arange(graph.n_nodes)
     charted = None
     for turn in range(2):
@@ -144,22 +125,7 @@ def unfold(
 
 
 def leave_flat(points: FloatArray, graph: NeighborGraph, n_components: int) -> Unfolding:
-    """Return points that fill no more than r dimensions as they are, in a single flat patch.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d)
-        The points at the nodes.
-    graph : NeighborGraph
-        Their graph.
-    n_components : int
-        Dimension r of the embedding.
-
-    Returns
-    -------
-    Unfolding
-        A single piece. Lengths are true everywhere, also between parts of the graph.
-    """
+    """Return points that fill no more than r dimensions as they are, in a single flat patch."""
     every = np.arange(graph.n_nodes)
     return Unfolding([flat_piece(points, every, n_components)], graph, every)
 

@@ -43,37 +43,7 @@ def make_recipe(
     rng: np.random.RandomState,
     n_jobs: int | None,
 ) -> Recipe:
-    """Return the recipe that the parameters of an estimator mean.
-
-    Parameters
-    ----------
-    cover : str, clusterer, ndarray or csr_array
-        The cover of the nodes, as `read_cover` returns it.
-    n_patches : int or "auto"
-        How many patches.
-    chart : str or embedder
-        "quadratic", "pca", or an embedder.
-    n_components : int
-        Dimension r.
-    terms : callable (nodes) -> NodeTerms or None
-        Further terms for a piece with given nodes, if there are any.
-    solver : LowRankSDP
-        The solver.
-    rng : RandomState
-        Source of chance.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    Recipe
-        Cover, charts and solver.
-
-    Raises
-    ------
-    InvalidInputError
-        If a word is unknown.
-    """
+    """Return the recipe that the parameters of an estimator mean."""
     if isinstance(n_patches, str):
         if n_patches != "auto":
             msg = f"n_patches={n_patches!r} must be a whole number or 'auto'."
@@ -230,27 +200,7 @@ class _Maker:
 
 
 def read_cover(cover: Any, n_samples: int, rows: IntArray) -> Any:
-    """Return a cover in the form that a recipe takes, for some of the samples.
-
-    Parameters
-    ----------
-    cover : str, clusterer or array
-        The cover of all samples.
-    n_samples : int
-        Number of samples.
-    rows : ndarray of int
-        The samples at the nodes.
-
-    Returns
-    -------
-    str, clusterer, ndarray or csr_array
-        Words and clusterers as they are; labels as an array, memberships as a sparse table.
-
-    Raises
-    ------
-    InvalidInputError
-        If the cover is none of these, or does not fit the samples.
-    """
+    """Return a cover in the form that a recipe takes, for some of the samples."""
     if isinstance(cover, str):
         if cover not in COVERS:
             msg = (

@@ -76,26 +76,7 @@ def diagnose(
     error: ErrorParts,
     outlier_share: float,
 ) -> Diagnosis:
-    """Collect all doubts about an unfolding.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d)
-        The points at the nodes in use.
-    unfolding : Unfolding
-        The pieces.
-    relaxation : Relaxation or None
-        The same stitching with more dimensions, if the one in r was not certified.
-    error : ErrorParts
-        The estimated error of the coordinates.
-    outlier_share : float
-        Share of the samples that are off the data.
-
-    Returns
-    -------
-    Diagnosis
-        The flags.
-    """
+    """Collect all doubts about an unfolding."""
     pieces = unfolding.pieces
     flags = (
         _pieces_flag(unfolding),

@@ -171,26 +171,7 @@ def unfold_piece(
     *,
     charted: tuple[PatchCover, ChartFit] | None = None,
 ) -> Piece:
-    """Unfold a connected piece.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, d)
-        The points of the piece.
-    graph : NeighborGraph
-        Their graph.
-    nodes : ndarray of int of shape (n,)
-        The numbers of the points in the whole.
-    recipe : Recipe
-        Cover, charts and solver.
-    charted : tuple of PatchCover and ChartFit or None, default=None
-        The fine cover with its charts, if they are known.
-
-    Returns
-    -------
-    Piece
-        The unfolded piece.
-    """
+    """Unfold a connected piece."""
     fine = charted or recipe.charted(points, graph, nodes, 0) or _as_one(points, recipe)
     weak = weak_share(*fine)
     piece = None

@@ -132,22 +132,7 @@ def _component_labels(pairs: IntArray, n: int) -> IntArray:
 def measure_overlaps(
     cover: PatchCover, memberships: Memberships, coordinates: FloatArray
 ) -> Overlaps:
-    """Gather the moments of all overlaps.
-
-    Parameters
-    ----------
-    cover : PatchCover
-        The patches.
-    memberships : Memberships
-        The patches of every point that count.
-    coordinates : ndarray of shape (n_entries, r)
-        Chart coordinates of the entries of the cover.
-
-    Returns
-    -------
-    Overlaps
-        The moments.
-    """
+    """Gather the moments of all overlaps."""
     c, r = cover.n_patches, coordinates.shape[1]
     first, second = _pairs_within(memberships)
     rows = np.column_stack([coordinates, np.ones(len(coordinates))])[memberships.entries]
@@ -190,21 +175,7 @@ def measure_overlaps(
 
 
 def joint_matrix(overlaps: Overlaps, dimensions: IntArray) -> sp.csr_array:
-    """Return the misfit of all overlaps as a sparse quadratic form of rotations and translations.
-
-    Parameters
-    ----------
-    overlaps : Overlaps
-        The moments.
-    dimensions : ndarray of int of shape (n_patches,)
-        The dimension r_i of each patch; its chart uses the first r_i coordinates.
-
-    Returns
-    -------
-    csr_array
-        The matrix [[L_X, Z], [Zᵀ, L_G]] of the thesis (eq. 5.8), the rows of each patch together:
-        first those of its rotation, then its translation.
-    """
+    """Return the misfit of all overlaps as a sparse quadratic form of rotations and translations."""
     c, side = overlaps.own.shape[:2]
     i, j = overlaps.pairs.T
     rows = np.concatenate([np.arange(c), i, j])

@@ -62,22 +62,7 @@ class Relaxation:
 
 
 def relax_if_loose(points: FloatArray, unfolding: Unfolding, recipe: Recipe) -> Relaxation | None:
-    """Relax the stitching of the largest piece if it is not certified.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d)
-        The points at the nodes in use.
-    unfolding : Unfolding
-        The pieces.
-    recipe : Recipe
-        Charts and solver.
-
-    Returns
-    -------
-    Relaxation or None
-        None if the largest piece is certified, or a single patch; or if the user wants an end.
-    """
+    """Relax the stitching of the largest piece if it is not certified."""
     piece = unfolding.pieces[0]
     solution = piece.alignment.solution
     if solution is None or solution.status is Status.CERTIFIED or interrupted():
@@ -94,22 +79,7 @@ def relax_if_loose(points: FloatArray, unfolding: Unfolding, recipe: Recipe) -> 
 
 @stage("relaxation")
 def relax(cover: PatchCover, charts: ChartFit, solver: LowRankSDP) -> Relaxation:
-    """Stitch a cover in r dimensions and in as many as it takes.
-
-    Parameters
-    ----------
-    cover : PatchCover
-        A coarse cover: the time grows with the number of patches.
-    charts : ChartFit
-        Its charts.
-    solver : LowRankSDP
-        The solver.
-
-    Returns
-    -------
-    Relaxation
-        Both misfits, and the spectrum of the unfolding space.
-    """
+    """Stitch a cover in r dimensions and in as many as it takes."""
     r = charts.coordinates.shape[1]
     memberships = strongest_memberships(cover, charts)
 

@@ -77,30 +77,7 @@ def stitch(
     dimensions: IntArray | None = None,
     terms: NodeTerms | None = None,
 ) -> Alignment:
-    """Align the patches of a cover.
-
-    Parameters
-    ----------
-    cover : PatchCover
-        The patches; their graph of overlaps must be connected.
-    memberships : Memberships
-        The patches of every point that count.
-    coordinates : ndarray of shape (n_entries, r)
-        Chart coordinates of the entries.
-    solver : LowRankSDP
-        The solver.
-    start : ndarray of shape (n_points, p) or None, default=None
-        A known embedding, onto which the charts are fitted to begin with.
-    dimensions : ndarray of int of shape (n_patches,) or None, default=None
-        Dimensions r_i of the patches; all r if None.
-    terms : NodeTerms or None, default=None
-        Variance and distances to be heeded.
-
-    Returns
-    -------
-    Alignment
-        The motions.
-    """
+    """Align the patches of a cover."""
     c, r = cover.n_patches, coordinates.shape[1]
     dims = np.full(c, r) if dimensions is None else dimensions
     if c == 1 and terms is not None and (terms.variance or len(terms.pairs)):
@@ -167,22 +144,7 @@ def _with_budget(solver: LowRankSDP, n_entries: int) -> LowRankSDP:
 
 
 def place(memberships: Memberships, coordinates: FloatArray, alignment: Alignment) -> FloatArray:
-    """Return the weighted mean of the images of every point in its patches.
-
-    Parameters
-    ----------
-    memberships : Memberships
-        The patches of every point.
-    coordinates : ndarray of shape (n_entries, r)
-        Chart coordinates of the entries of the cover.
-    alignment : Alignment
-        The motions.
-
-    Returns
-    -------
-    ndarray of shape (n_points, p)
-        The placed points.
-    """
+    """Return the weighted mean of the images of every point in its patches."""
     images = images_of(memberships, coordinates, alignment)
     weighted = memberships.weights[:, None] * images
     begin = memberships.indptr[:-1]

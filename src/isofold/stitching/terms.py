@@ -132,25 +132,7 @@ class NodeTerms:
     penalty: float | None
 
     def within(self, nodes: IntArray, *, n_nodes: int) -> NodeTerms:
-        """Return the terms of a piece with given nodes.
-
-        Parameters
-        ----------
-        nodes : ndarray of int
-            The nodes of the piece.
-        n_nodes : int
-            Number of all nodes.
-
-        Returns
-        -------
-        NodeTerms
-            The terms whose pairs lie in the piece, numbered within it.
-
-        Raises
-        ------
-        InvalidInputError
-            If a pair joins the piece to something else.
-        """
+        """Return the terms of a piece with given nodes."""
         place = np.full(n_nodes, -1)
         place[nodes] = np.arange(len(nodes))
         pairs = place[self.pairs]
@@ -176,28 +158,7 @@ def pose(
     terms: NodeTerms,
     unit: float,
 ) -> GramSDP:
-    """Return the stitching with further terms.
-
-    Parameters
-    ----------
-    matrix : csr_array of shape (n_rows, n_rows)
-        The joint matrix of the overlaps.
-    blocks : ndarray of int of shape (n_patches, 2)
-        First row and size of every rotation.
-    placement : csr_array of shape (n_points, n_rows)
-        The matrix F with y = F·rows.
-    overlaps : Overlaps
-        Their total weight makes the misfit a mean.
-    terms : NodeTerms
-        The terms.
-    unit : float
-        Length that is one in the program.
-
-    Returns
-    -------
-    GramSDP
-        The program.
-    """
+    """Return the stitching with further terms."""
     objective: Any = matrix / overlaps.weights.sum()
     if terms.variance:
         mean = np.asarray(placement.mean(axis=0)).ravel()

@@ -44,25 +44,7 @@ def member_name(number: int) -> str:
 def write_archive(
     path: Path, header: dict[str, Any], arrays: list[np.ndarray[Any, Any]], *, overwrite: bool
 ) -> None:
-    """Write a header and arrays, all or nothing.
-
-    Parameters
-    ----------
-    path : Path
-        Where to.
-    header : dict
-        The header, to which the list of arrays is added.
-    arrays : list of ndarray
-        Arrays of numbers or text.
-    overwrite : bool
-        Whether a file that is there is replaced.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is a file already, the folder is missing, the disk is full, or the header is too
-        large.
-    """
+    """Write a header and arrays, all or nothing."""
     with atomic_file(path, overwrite=overwrite) as target, told(path), target.open("wb") as file:
         _write_zip(file, header, arrays)
 
@@ -101,23 +83,7 @@ def _member(name: str, size: int) -> zipfile.ZipInfo:
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[ModelArchive]:
-    """Open a file and read its header.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Yields
-    ------
-    ModelArchive
-        Its header, and a way to its arrays.
-
-    Raises
-    ------
-    Flaw
-        If it is no zip with a header, or damaged.
-    """
+    """Open a file and read its header."""
     if not path.is_file():
         what = "It is no file" if path.exists() else "There is no such file"
         msg = f"{what}. Pass the name under which a model was saved."

@@ -70,29 +70,7 @@ class Encoder:
         self._open: set[int] = set()
 
     def encode(self, value: Any, where: str, *, is_parameter: bool = False, depth: int = 0) -> Any:
-        """Return what stands for a value in JSON.
-
-        Parameters
-        ----------
-        value : object
-            The value.
-        where : str
-            What errors call it, such as "IPA.cover".
-        is_parameter : bool, default=False
-            Whether a fitted foreign estimator may come back unfitted.
-        depth : int, default=0
-            Levels of lists around it.
-
-        Returns
-        -------
-        object
-            Plain JSON.
-
-        Raises
-        ------
-        InvalidInputError
-            If it cannot be stored.
-        """
+        """Return what stands for a value in JSON."""
         if depth > DEEPEST:
             msg = f"{where} is nested in more than {DEEPEST} lists, or holds itself. Flatten it."
             raise InvalidInputError(msg)

@@ -24,18 +24,6 @@ def matches(value: Any, hint: Any) -> bool:
     """Return whether a value is of an annotated type.
 
     Whole numbers count as numbers, and NumPy's as Python's.
-
-    Parameters
-    ----------
-    value : object
-        The value.
-    hint : type
-        The annotation: a class, protocol, union, array type or container of these.
-
-    Returns
-    -------
-    bool
-        Whether it fits.
     """
     if hint is Any:
         return True

@@ -133,25 +133,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def load_with_notes(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
-    """Load a model and the notes that were saved with it.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-
-    Returns
-    -------
-    model : estimator
-        The fitted model.
-    notes : dict
-        The notes; empty if there are none.
-
-    Raises
-    ------
-    ModelFileError
-        If it is no model file, is damaged, or was written by a newer version of isofold.
-    """
+    """Load a model and the notes that were saved with it."""
     source = read_path(path)
     try:
         with open_archive(source) as archive:

@@ -88,26 +88,7 @@ def draw_all(
     *,
     n_jobs: int | None,
 ) -> FloatArray:
-    """Return the places to which points draw each other, all pairs at work.
-
-    Parameters
-    ----------
-    distances : ndarray of float32 of shape (n, n)
-        The distances that are wanted.
-    start : ndarray of shape (n, p)
-        Places to start from, no two the same.
-    reach : ndarray of shape (n,)
-        Distance of every point's own neighbors, below which the radius never falls.
-    rules : LocalRules
-        Balance, last radius, number of sweeps.
-    n_jobs : int or None
-        Threads, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    ndarray of shape (n, p)
-        The places.
-    """
+    """Return the places to which points draw each other, all pairs at work."""
     places: FloatArray = np.ascontiguousarray(start, dtype=np.float64)
     with interruptible(), stage("draw points together", total=rules.n_epochs) as steps:
         for radius in rules.radii(distances):
@@ -129,32 +110,7 @@ def draw_others(
     radius: float,
     n_jobs: int | None,
 ) -> FloatArray:
-    """Return the places to which points that stay draw others, each by itself.
-
-    Parameters
-    ----------
-    distances : ndarray of float32 of shape (m, n)
-        The distances that are wanted between others and points.
-    start : ndarray of shape (m, p)
-        Places of the others to start from.
-    reach : ndarray of shape (m,)
-        Distance of every other's nearest points.
-    places : ndarray of shape (n, p)
-        The points that stay.
-    places_reach : ndarray of shape (n,)
-        Their own reach.
-    rules : LocalRules
-        Balance.
-    radius : float
-        The radius, the last one of the points.
-    n_jobs : int or None
-        Threads, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    ndarray of shape (m, p)
-        The places of the others.
-    """
+    """Return the places to which points that stay draw others, each by itself."""
     moving: FloatArray = np.ascontiguousarray(start, dtype=np.float64)
     for _ in range(SETTLING):
         if interrupted():

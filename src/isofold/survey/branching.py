@@ -54,20 +54,7 @@ class Branching:
 
 
 def find_branching(part: Part, landmarks: Landmarks) -> Branching:
-    """Return the place with most arms.
-
-    Parameters
-    ----------
-    part : Part
-        The data.
-    landmarks : Landmarks
-        Its landmarks.
-
-    Returns
-    -------
-    Branching
-        The arms; of several places with as many, the one whose third arm is largest.
-    """
+    """Return the place with most arms."""
     landmarks = landmarks.first(MOST_LANDMARKS)
     distances = landmarks.distances
     cell = landmarks.to_nodes.argmin(axis=0)

@@ -71,20 +71,7 @@ class Closure:
 
 
 def find_closure(part: Part, landmarks: Landmarks) -> Closure:
-    """Return what is closed about a part of the data.
-
-    Parameters
-    ----------
-    part : Part
-        The data.
-    landmarks : Landmarks
-        Its landmarks.
-
-    Returns
-    -------
-    Closure
-        Loops and hollows.
-    """
+    """Return what is closed about a part of the data."""
     void = _void(landmarks)
     ring = closing_gap(part, landmarks)
     if ring is not None:

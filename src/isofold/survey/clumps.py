@@ -53,20 +53,7 @@ class Clumps:
 
 
 def find_clumps(points: FloatArray, rng: np.random.RandomState) -> Clumps:
-    """Return the clumps of some points.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d)
-        Places of distinct nodes.
-    rng : RandomState
-        Draws nodes, cells and handfuls.
-
-    Returns
-    -------
-    Clumps
-        The clumps.
-    """
+    """Return the clumps of some points."""
     if len(points) > MOST_NODES:
         points = points[np.sort(rng.choice(len(points), MOST_NODES, replace=False))]
     if len(points) < 2 * LEAST_NODES:

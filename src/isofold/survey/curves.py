@@ -45,20 +45,7 @@ class Ring:
 
 
 def closing_gap(part: Part, landmarks: Landmarks) -> Ring | None:
-    """Return the ring if a part is a curve whose ends meet, else None.
-
-    Parameters
-    ----------
-    part : Part
-        The data.
-    landmarks : Landmarks
-        Its landmarks; the first is an end of a curve.
-
-    Returns
-    -------
-    Ring or None
-        The ring.
-    """
+    """Return the ring if a part is a curve whose ends meet, else None."""
     if part.points is None:
         return None
     from_start = landmarks.to_nodes[0]

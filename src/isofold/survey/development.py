@@ -71,18 +71,6 @@ def hangs_on_thread(part: Part, path: IntArray) -> bool:
 
     A loop around a cylinder leads past any spot on either side. One that an edge across a gap has
     closed does not.
-
-    Parameters
-    ----------
-    part : Part
-        The data.
-    path : ndarray of int
-        The nodes of the loop, in order.
-
-    Returns
-    -------
-    bool
-        True if somewhere the way past a spot is nearly as long as the loop.
     """
     links = part.graph.adjacency
     length = sum(links[a, b] for a, b in zip(path, np.roll(path, -1), strict=True))
@@ -104,20 +92,7 @@ def hangs_on_thread(part: Part, path: IntArray) -> bool:
 
 
 def develop(part: Part, path: IntArray) -> Development:
-    """Roll a closed path out.
-
-    Parameters
-    ----------
-    part : Part
-        The data.
-    path : ndarray of int
-        Nodes in order, each joined to the next and the last to the first.
-
-    Returns
-    -------
-    Development
-        What became of it. The gap is 0 where charts share too few nodes to be laid out.
-    """
+    """Roll a closed path out."""
     size = min(part.n_nodes, int(np.clip(part.n_nodes / BALLS, LEAST_BALL, MOST_BALL)))
     balls = balls_around(part.graph, path, np.full(len(path), size))
     members = [np.sort(ball) for ball in np.split(balls.nodes, balls.indptr[1:-1])]

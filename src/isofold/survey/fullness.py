@@ -42,23 +42,7 @@ def near_nodes(graph: NeighborGraph, size: int, rng: np.random.RandomState) -> I
 
 
 def fullness(points: FloatArray, graph: NeighborGraph, rng: np.random.RandomState) -> float:
-    """Return the variance beyond the leading directions, near over far.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d)
-        Places of the nodes.
-    graph : NeighborGraph
-        Their graph.
-    rng : RandomState
-        Draws handfuls of nodes.
-
-    Returns
-    -------
-    float
-        The least ratio over all numbers of directions and some sizes of neighborhoods: about 1 for
-        a cloud, near 0 for a thin curved manifold, and 0 for a straight line.
-    """
+    """Return the variance beyond the leading directions, near over far."""
     n = graph.n_nodes
     sizes = sorted({min(n // 2, max(HANDFUL, n // scale)) for scale in SCALES})
     m = min(HANDFUL, n // 2)

@@ -111,20 +111,7 @@ def _bits(words: np.ndarray) -> list[int]:
 
 
 def find_classes(distances: FloatArray, *, last_birth: float) -> list[LoopClass]:
-    """Return all classes of loops, the last filled first.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n_landmarks, n_landmarks)
-        Distances along the graph.
-    last_birth : float
-        Beyond this distance no new class matters, and if none is alive, nothing more is done.
-
-    Returns
-    -------
-    list of LoopClass
-        The classes. One that is never filled dies at the largest distance.
-    """
+    """Return all classes of loops, the last filled first."""
     state = _Annotations(len(distances))
     t = 0.0
     for i, j, t in _edges(distances):
@@ -136,22 +123,7 @@ def find_classes(distances: FloatArray, *, last_birth: float) -> list[LoopClass]
 
 
 def shortest_loops(distances: FloatArray, classes: list[LoopClass], n_wanted: int) -> list[Loop]:
-    """Return independent loops of the classes filled last, as short as possible.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n_landmarks, n_landmarks)
-        Distances along the graph.
-    classes : list of LoopClass
-        All classes of `find_classes`.
-    n_wanted : int
-        How many of the first of them are wanted.
-
-    Returns
-    -------
-    list of Loop
-        Their loops, the shortest first.
-    """
+    """Return independent loops of the classes filled last, as short as possible."""
     if not n_wanted:
         return []
     # Classes that are filled before do not mix with those wanted.

@@ -64,18 +64,7 @@ class Mixture:
 
 
 def find_mixture(part: Part) -> Mixture:
-    """Return the dimensions of the two groups of nodes that differ most.
-
-    Parameters
-    ----------
-    part : Part
-        The data, with places.
-
-    Returns
-    -------
-    Mixture
-        The groups.
-    """
+    """Return the dimensions of the two groups of nodes that differ most."""
     if part.points is None or part.n_nodes <= LEAST_BALL:
         return Mixture()
     seeds = np.linspace(0, part.n_nodes - 1, min(N_SEEDS, part.n_nodes)).astype(np.intp)

@@ -92,20 +92,7 @@ class Landmarks:
 
 
 def reduced(points: FloatArray, rng: np.random.RandomState) -> FloatArray:
-    """Return points of many features by the main directions of a sample of them.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d)
-        The points.
-    rng : RandomState
-        Draws the sample.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, min(d, 100))
-        The points as they are, or their coordinates along the first directions.
-    """
+    """Return points of many features by the main directions of a sample of them."""
     n, d = points.shape
     if d <= MOST_FEATURES:
         return points
@@ -117,22 +104,7 @@ def reduced(points: FloatArray, rng: np.random.RandomState) -> FloatArray:
 def sketch(
     points: FloatArray | None, graph: NeighborGraph, rng: np.random.RandomState
 ) -> tuple[Part, ...]:
-    """Return the large parts of a graph, the largest first; single outliers are left out.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d) or None
-        Places of the nodes.
-    graph : NeighborGraph
-        The graph.
-    rng : RandomState
-        Draws the cells of a large graph.
-
-    Returns
-    -------
-    tuple of Part
-        The parts.
-    """
+    """Return the large parts of a graph, the largest first; single outliers are left out."""
     if graph.n_edges:
         nodes = np.flatnonzero(~find_outliers(graph, least=2))
         points, graph = None if points is None else points[nodes], subgraph(graph, nodes)
@@ -228,20 +200,7 @@ def contract(
 
 
 def place_landmarks(graph: NeighborGraph, n_landmarks: int) -> Landmarks:
-    """Return landmarks of a connected graph; the first is far from most nodes.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        A connected graph.
-    n_landmarks : int
-        How many to place, all nodes at most.
-
-    Returns
-    -------
-    Landmarks
-        The landmarks and their distances.
-    """
+    """Return landmarks of a connected graph; the first is far from most nodes."""
     wanted = min(n_landmarks, graph.n_nodes)
     start = geodesic_distances(graph, [0])[0]
     nodes, rows = [int(start.argmax())], []

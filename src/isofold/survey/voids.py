@@ -138,21 +138,7 @@ def _spread(
 
 
 def most_lasting_void(distances: FloatArray, *, last_birth: float) -> Void:
-    """Return the hollow with the largest ratio of death over birth.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n_landmarks, n_landmarks)
-        Distances along the graph.
-    last_birth : float
-        Hollows that are closed beyond this distance do not count: where loops are filled, at a
-        third of their length, short-lived ones appear.
-
-    Returns
-    -------
-    Void
-        The hollow. One that is never filled dies at the largest distance.
-    """
+    """Return the hollow with the largest ratio of death over birth."""
     rows, columns = np.triu_indices(len(distances), k=1)
     lengths = distances[rows, columns]
     state = _Complex(len(distances))

@@ -61,17 +61,7 @@ def number_column(name: str, values: Any) -> Column:
 
 
 def class_column(name: str, texts: list[str], missing: BoolArray) -> Column:
-    """Return a column of classes, ordered as a reader would order them.
-
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    texts : list of str
-        The class of every row.
-    missing : ndarray of bool of shape (n_points,)
-        Where there is none.
-    """
+    """Return a column of classes, ordered as a reader would order them."""
     different = sorted({t for t, gap in zip(texts, missing, strict=True) if not gap}, key=_natural)
     code_of = {text: code for code, text in enumerate(different)}
     codes = np.fromiter(
@@ -83,29 +73,7 @@ def class_column(name: str, texts: list[str], missing: BoolArray) -> Column:
 
 
 def read_column(values: Any, n_points: int, *, name: str, is_label: bool = False) -> Column:
-    """Return what a user gave for every row as a column.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_points,)
-        Numbers, text, dates, truth values, categories or a mixture.
-    n_points : int
-        How many there must be.
-    name : str
-        What it is called.
-    is_label : bool, default=False
-        Whether a few whole numbers are names of classes rather than quantities.
-
-    Returns
-    -------
-    Column
-        The column.
-
-    Raises
-    ------
-    InvalidInputError
-        If it does not have one value a point.
-    """
+    """Return what a user gave for every row as a column."""
     if hasattr(values, "cat") and hasattr(values.cat, "categories"):
         return _categories(values, n_points, name=name)
     array = _one_value_each(values, n_points, name=name)
@@ -137,17 +105,7 @@ def unique_name(stem: str, taken: set[str]) -> str:
 
 
 def read_columns(fields: Any, n_points: int, *, taken: Iterable[str] = ()) -> list[Column]:
-    """Return the columns of a mapping or data frame, each under a name of its own.
-
-    Parameters
-    ----------
-    fields : mapping, DataFrame or None
-        Column names and their values.
-    n_points : int
-        How many values each must have.
-    taken : iterable of str, default=()
-        Names that are in use already.
-    """
+    """Return the columns of a mapping or data frame, each under a name of its own."""
     if fields is None:
         return []
     if not isinstance(fields, Mapping) and not hasattr(fields, "columns"):

@@ -60,18 +60,7 @@ class Prepared:
     notes: tuple[str, ...]
 
     def feature_fields(self, most: int = 12) -> dict[str, npt.NDArray[Any]]:
-        """Return the named features in their own units, if there are not too many to look at.
-
-        Parameters
-        ----------
-        most : int, default=12
-            With more features, nothing is returned.
-
-        Returns
-        -------
-        dict of str to ndarray
-            One array for each feature.
-        """
+        """Return the named features in their own units, if there are not too many to look at."""
         names = self.recipe.features
         if isinstance(names, int) or len(names) > most:
             return {}
@@ -89,34 +78,7 @@ def prepare(
     missing: str = "drop",
     scale: str = "none",
 ) -> Prepared:
-    """Choose the features of a table, deal with gaps, and scale.
-
-    Parameters
-    ----------
-    table : Table
-        What `read_table` returned.
-    columns : sequence of str, default=None
-        Names, patterns (``"pixel*"``) or ranges (``"first:last"``) of the features. By default all
-        numbers but the label, columns that count the rows, and empty ones.
-    exclude : sequence of str, default=()
-        Names, patterns or ranges that are no features.
-    label : str, default=None
-        Name of the label column.
-    missing : {"drop", "median", "error"}, default="drop"
-        Leave out rows in which a feature is missing, fill in the column's median, or refuse.
-    scale : {"none", "standard"}, default="none"
-        Take features as they are, or give each mean 0 and variance 1.
-
-    Returns
-    -------
-    Prepared
-        Features, labels and other fields of the rows that are used.
-
-    Raises
-    ------
-    InvalidInputError
-        If no features are left, a column is unknown, or entries are infinite or huge.
-    """
+    """Choose the features of a table, deal with gaps, and scale."""
     _check_choice(missing, MISSING_POLICIES, "missing values")
     _check_choice(scale, SCALES, "scaling")
     selection = select(table, columns=columns, exclude=exclude, label=label)
@@ -149,23 +111,6 @@ def apply_recipe(recipe: Recipe, table: Table) -> Prepared:
     """Do to new rows what was done to those of a map.
 
     Columns are found by name, in whatever order the file has them; further columns do not matter.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        What was done.
-    table : Table
-        New rows.
-
-    Returns
-    -------
-    Prepared
-        The features in the recipe's order. A label column need not be there.
-
-    Raises
-    ------
-    InvalidInputError
-        If a feature is missing, is text, or has infinite or huge entries.
     """
     positions = _positions(recipe, table)
     X = assemble(table, positions)

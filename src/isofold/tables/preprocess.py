@@ -71,23 +71,7 @@ class Recipe:
 
     @classmethod
     def from_json(cls, value: object) -> Recipe:
-        """Return a recipe from JSON values, which may come from a stranger.
-
-        Parameters
-        ----------
-        value : dict
-            What `to_json` returned.
-
-        Returns
-        -------
-        Recipe
-            The recipe.
-
-        Raises
-        ------
-        ModelFileError
-            If anything about the values is not as `to_json` writes it.
-        """
+        """Return a recipe from JSON values, which may come from a stranger."""
         if not isinstance(value, dict) or set(value) != KEYS:
             _refuse("it is no list of the expected entries")
         if not _is_count(value["version"], 1) or value["version"] > VERSION:

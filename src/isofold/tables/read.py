@@ -26,35 +26,6 @@ def read_table(
     The ending of the name decides: .csv, .tsv and .txt (also with .gz), .parquet or .pq, .npy,
     .npz, .h5ad, and .zarr, a folder or a zip archive. Arrays are memory-mapped where possible.
     Nothing in a file is ever run, and sizes are checked before memory is taken.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    key : str, default=None
-        Which array holds the features, where a file has several (.npz, .h5ad, .zarr).
-    encoding : str, default="utf-8"
-        How a text file is encoded.
-    header : bool, default=None
-        Whether the first row of a text file holds names. By default it does unless all of it are
-        numbers.
-    delimiter : str, default=None
-        What separates the fields of a text file. By default comma, semicolon, tab or bar,
-        whichever cuts the first rows evenly.
-
-    Returns
-    -------
-    Table
-        The contents.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file cannot be read; the message is one line.
-    MemoryLimitError
-        If it would not fit into memory.
-    MissingDependencyError
-        If the format needs a package that is not installed.
     """
     source = find_source(path)
     try:

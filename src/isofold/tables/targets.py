@@ -25,30 +25,7 @@ def check_target(
     endings: Iterable[str] = ALL_ENDINGS,
     inputs: Iterable[str | os.PathLike[str]] = (),
 ) -> Path:
-    """Refuse a file that could not be written at the end of a long work, before it starts.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    overwrite : bool, default=False
-        Whether it may exist.
-    endings : iterable of str
-        What its name may end in.
-    inputs : iterable of path-like, default=()
-        Files that are read and therefore must not be overwritten.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file exists, is a folder or an input, has an unknown ending, or if its folder is
-        missing or must not be written to.
-    """
+    """Refuse a file that could not be written at the end of a long work, before it starts."""
     place = Path(path)
     if place.suffix.lower() not in (known := tuple(endings)):
         refuse_place(place, f"the name must end in one of {', '.join(known)}")
@@ -64,18 +41,5 @@ def atomic_file(
     path: str | os.PathLike[str],
     overwrite: bool = False,  # noqa: FBT001, FBT002 - the one option that every caller has
 ) -> AbstractContextManager[Path]:
-    """Give a temporary file to write to, which becomes the wanted one when all went well.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    overwrite : bool, default=False
-        Whether a file that is there may be replaced.
-
-    Returns
-    -------
-    context manager
-        Gives the temporary file, see `isofold._files.atomic_file`.
-    """
+    """Give a temporary file to write to, which becomes the wanted one when all went well."""
     return _targets.atomic_file(path, overwrite=overwrite, permission=PERMISSION)

@@ -20,22 +20,7 @@ __all__ = ["check_map_rows", "write_embedding", "write_table"]
 def write_table(
     path: str | os.PathLike[str], columns: Mapping[str, Any], *, overwrite: bool = False
 ) -> None:
-    """Write named columns as a table, whole or not at all.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file; its ending, .csv, .tsv or .parquet, decides on the format.
-    columns : mapping of str to array-like
-        Numbers or text; NaN and None are missing.
-    overwrite : bool, default=False
-        Whether a file that is there may be replaced.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file cannot be written.
-    """
+    """Write named columns as a table, whole or not at all."""
     place = check_target(path, overwrite, endings=TABLE_ENDINGS)
     arrays = {name: np.asarray(values) for name, values in columns.items()}
     with atomic_file(place, overwrite) as target:
@@ -57,28 +42,6 @@ def write_embedding(
     A table has the columns ``row``, the label, ``x1`` to ``xr``, and ``distortion``. A .npz file
     holds the same as the arrays ``row``, ``label``, ``embedding`` and ``distortion``; a .npy file
     only the coordinates.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file; its ending, .csv, .tsv, .parquet, .npy or .npz, decides on the format.
-    embedding : array-like of shape (n_points, n_components)
-        The coordinates.
-    rows : array-like of shape (n_points,)
-        Which rows of the input the points are, counted from 0 without the row of names.
-    labels : array-like of shape (n_points,), default=None
-        Their labels.
-    label_name : str, default="label"
-        Name of the label column.
-    distortion : array-like of shape (n_points,), default=None
-        Error of each point.
-    overwrite : bool, default=False
-        Whether a file that is there may be replaced.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file cannot be written, or is a .npy file and rows were left out.
     """
     place = check_target(path, overwrite, endings=MAP_ENDINGS)
     ending = place.suffix.lower()
@@ -106,20 +69,7 @@ def write_embedding(
 
 
 def check_map_rows(path: str | os.PathLike[str], rows: npt.ArrayLike) -> None:
-    """Refuse a .npy file for a map of some rows only: it could not say which they are.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file that will be written.
-    rows : array-like of shape (n_points,)
-        Which rows of the input will be on the map, counted from 0.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file is a .npy file and its row i would not be the input's row i.
-    """
+    """Refuse a .npy file for a map of some rows only: it could not say which they are."""
     used = np.asarray(rows)
     place = Path(path)
     if place.suffix.lower() == ".npy" and not np.array_equal(used, np.arange(len(used))):

@@ -121,26 +121,7 @@ def compare_command(file: Path, **options: Any) -> int:
 def run_all(
     methods: list[str], prepared: Prepared, options: dict[str, Any], console: Console
 ) -> tuple[list[Result], bool]:
-    """Return what became of each method; they run one after the other.
-
-    Parameters
-    ----------
-    methods : list of str
-        Names in `METHODS` or `PEERS`.
-    prepared : Prepared
-        The data.
-    options : dict
-        Options of the command.
-    console : Console
-        Who talks to the user.
-
-    Returns
-    -------
-    results : list of Result
-        Figures or trouble; trouble with one method does not keep the others from running.
-    is_interrupted : bool
-        Whether the user ended a fit.
-    """
+    """Return what became of each method; they run one after the other."""
     from isofold._progress.stages import stage
     from isofold.cli.console.watch import watched
 

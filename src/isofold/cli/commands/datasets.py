@@ -75,20 +75,7 @@ def list_of_datasets() -> list[str]:
 
 
 def make_dataset(name: str, options: dict[str, Any]) -> Dataset:
-    """Return data by name, or say which names there are.
-
-    Parameters
-    ----------
-    name : str
-        A name of the list.
-    options : dict
-        Options of the command: rows, noise, seed.
-
-    Returns
-    -------
-    Dataset
-        The data.
-    """
+    """Return data by name, or say which names there are."""
     makers = _makers()
     if name not in makers:
         msg = f"There are no data {name!r}. The list: isofold datasets"

@@ -68,24 +68,7 @@ def transform_command(model: Path, file: Path, **options: Any) -> None:
 def prepare_for(
     estimator: Any, notes: dict[str, Any], table: Table, *, label: str | None = None
 ) -> Prepared:
-    """Return the numbers of a table that a model wants, by its recipe or by the names it saw.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The model.
-    notes : dict
-        What `isofold embed` wrote into its file; empty if Python saved it.
-    table : Table
-        The table.
-    label : str, optional
-        Another column of labels than that of the recipe.
-
-    Returns
-    -------
-    Prepared
-        The numbers.
-    """
+    """Return the numbers of a table that a model wants, by its recipe or by the names it saw."""
     from isofold.exceptions import InvalidInputError
     from isofold.tables import Recipe, apply_recipe, prepare
     from isofold.tables.text_safety import listed, quoted

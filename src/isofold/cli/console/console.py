@@ -69,15 +69,7 @@ class Console:
             self._put(clean(text))
 
     def table(self, rows: Sequence[Sequence[str]], *, right: Iterable[int] = ()) -> None:
-        """Say a table whose last column is words, which are wrapped on a narrow screen.
-
-        Parameters
-        ----------
-        rows : sequence of sequences of str
-            The cells.
-        right : iterable of int, default=()
-            Columns of numbers, as in `aligned`.
-        """
+        """Say a table whose last column is words, which are wrapped on a narrow screen."""
         width = self._width() if self.is_screen else LONGEST
         starts = aligned([row[:-1] for row in rows], right=right)
         edge = max(map(len, starts)) + 2
@@ -150,18 +142,7 @@ def current_console() -> Console:
 
 
 def clean(text: str) -> str:
-    """Return a text as one line that no terminal takes for orders, clipped if it is very long.
-
-    Parameters
-    ----------
-    text : str
-        Any text: names and labels come from files of strangers.
-
-    Returns
-    -------
-    str
-        Printable characters only.
-    """
+    """Return a text as one line that no terminal takes for orders, clipped if it is very long."""
     lead = len(text) - len(text.lstrip(" "))
     shown = "".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in text)
     shown = shown.strip() if lead == 0 else " " * lead + shown.strip()
@@ -169,20 +150,7 @@ def clean(text: str) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], *, right: Iterable[int] = ()) -> list[str]:
-    """Return the lines of a table whose columns stand one below the other.
-
-    Parameters
-    ----------
-    rows : sequence of sequences of str
-        The cells.
-    right : iterable of int, default=()
-        Columns of numbers, which end at the same place instead of beginning there.
-
-    Returns
-    -------
-    list of str
-        The lines, without spaces at their ends.
-    """
+    """Return the lines of a table whose columns stand one below the other."""
     cells = [[clean(cell) for cell in row] for row in rows]
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
     at_right = set(right)

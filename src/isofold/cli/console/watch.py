@@ -53,18 +53,7 @@ class Watched:
 
 @contextmanager
 def watched(console: Console) -> Iterator[Watched]:
-    """Follow some work and gather its warnings.
-
-    Parameters
-    ----------
-    console : Console
-        Who talks to the user.
-
-    Yields
-    ------
-    Watched
-        Filled when the work has ended.
-    """
+    """Follow some work and gather its warnings."""
     seen = Watched()
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:

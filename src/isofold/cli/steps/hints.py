@@ -37,24 +37,6 @@ def scale_hint(
 
     A map does not know how its columns were scaled. Measured against others, its figures are
     wrong, and nothing about them looks so.
-
-    Parameters
-    ----------
-    table : Table
-        The data as they were read.
-    prepared : Prepared
-        What the options made of them.
-    options : mapping
-        Options of the command, as in `data_options`.
-    Y : ndarray of shape (n_points, n_components)
-        The map.
-    which : index of ``prepared.X``
-        The rows that it shows.
-
-    Returns
-    -------
-    str or None
-        The question.
     """
     used, other = options["scale"], "none" if options["scale"] == "standard" else "standard"
     rows = np.arange(len(prepared.X))[which]

@@ -44,22 +44,7 @@ def prepare_table(table: Table, options: Mapping[str, Any]) -> Prepared:
 
 
 def read_data(path: Path, options: Mapping[str, Any], console: Console) -> Prepared:
-    """Read and prepare the data of a command, and say what was read.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    options : mapping
-        Options of the command, as in `data_options`.
-    console : Console
-        Who talks to the user.
-
-    Returns
-    -------
-    Prepared
-        Numbers, labels and the recipe.
-    """
+    """Read and prepare the data of a command, and say what was read."""
     prepared = prepare_table(read_file(path, options), options)
     tell_data(path, prepared, console, label=options.get("label"))
     return prepared

@@ -84,26 +84,7 @@ def make_map(
     outputs: Outputs,
     console: Console,
 ) -> int:
-    """Fit a method, say how true its map is, and write what was asked for.
-
-    Parameters
-    ----------
-    source : Path
-        The data file.
-    prepared : Prepared
-        Its numbers.
-    options : mapping
-        Options of the command line.
-    outputs : Outputs
-        Files to write.
-    console : Console
-        Who talks to the user.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Fit a method, say how true its map is, and write what was asked for."""
     from isofold.tables import check_map_rows
 
     began = time.perf_counter()
@@ -152,18 +133,7 @@ def estimator_of(options: Mapping[str, Any]) -> Any:
 
 
 def table_notes(notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `isofold embed` noted in a model, which may come from a stranger.
-
-    Parameters
-    ----------
-    notes : mapping
-        All notes of the model.
-
-    Returns
-    -------
-    dict
-        The recipe, unread, and the limit of far rows; empty if Python saved the model.
-    """
+    """Return what `isofold embed` noted in a model, which may come from a stranger."""
     ours = notes.get(NOTES)
     if not isinstance(ours, dict) or "recipe" not in ours:
         return {}

@@ -23,24 +23,7 @@ ROW = "row"
 def read_map(
     path: Path, prepared: Prepared, options: Mapping[str, Any]
 ) -> tuple[FloatArray, slice | IntArray]:
-    """Read coordinates and find the rows of the data that they belong to.
-
-    Parameters
-    ----------
-    path : Path
-        A file that isofold or another tool wrote.
-    prepared : Prepared
-        The data; some rows of its file may have been left out.
-    options : mapping
-        Options of the command.
-
-    Returns
-    -------
-    Y : ndarray of shape (n_points, n_components)
-        Coordinates.
-    which : index of `prepared.X`
-        Their rows among those that were prepared.
-    """
+    """Read coordinates and find the rows of the data that they belong to."""
     from isofold.tables import prepare, read_table
 
     n_rows = prepared.n_rows

@@ -21,23 +21,7 @@ def write_page(
     title: str,
     overwrite: bool,
 ) -> None:
-    """Write a report page.
-
-    Parameters
-    ----------
-    path : Path
-        Where to.
-    findings : Findings
-        What was measured.
-    prepared : Prepared
-        The rows of the data that the map shows.
-    shown : estimator or ndarray
-        The fitted model, or the map of another tool.
-    title : str
-        Title of the page.
-    overwrite : bool
-        Whether a page that is there may be replaced.
-    """
+    """Write a report page."""
     from isofold.reports import make_report
     from isofold.reports.builder import pieces_of
 

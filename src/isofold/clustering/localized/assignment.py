@@ -46,19 +46,7 @@ class Choice:
         *,
         rho: float,
     ) -> None:
-        """Offer a cluster to some points.
-
-        Parameters
-        ----------
-        cluster : int
-            Its number, higher than those offered before.
-        rows : ndarray of int
-            The points.
-        squares, distances : ndarray
-            Their squared distances from its flat, and distances from its medoid.
-        rho : float
-            Share of the geodesic part.
-        """
+        """Offer a cluster to some points."""
         costs = (1.0 - rho) * squares + rho * distances**2
         # Path lengths alone are compared exactly: then the way to a medoid leads through its nodes.
         is_cheaper = costs < self.costs[rows] * (1.0 if rho == 1.0 else 1.0 - TIE)
@@ -68,20 +56,7 @@ class Choice:
 
 
 def reachable(costs: FloatArray, distances: FloatArray, rho: float) -> FloatArray:
-    """Return the longest path to a medoid that can cost no more than what points cost now.
-
-    Parameters
-    ----------
-    costs, distances : ndarray
-        What they cost, and their distances from their medoids.
-    rho : float
-        Share of the geodesic part, above 0.
-
-    Returns
-    -------
-    ndarray
-        √(cost/ρ), a little widened.
-    """
+    """Return the longest path to a medoid that can cost no more than what points cost now."""
     # Tiny costs lose digits, but no point is out of reach of its own medoid.
     lengths: FloatArray = np.maximum(np.sqrt(costs) / np.sqrt(rho), distances) * SLACK
     return lengths

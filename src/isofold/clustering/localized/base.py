@@ -73,18 +73,6 @@ class LocalizedModel:
 
         The geodesic distance of a new point leads through the best of its nearest nodes. A point
         at a node has the label of the node.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_new, d)
-            The points.
-        n_jobs : int or None
-            Threads of the search for neighbors.
-
-        Returns
-        -------
-        ndarray of int of shape (n_new,)
-            Clusters.
         """
         labels = np.empty(len(X), dtype=np.intp)
         step = block_rows(8 * (3 * X.shape[1] + 4 * self.n_neighbors + 8), len(X))

@@ -48,22 +48,7 @@ class _State:
 
 
 def descend(problem: LocalizedProblem, seeding: Seeding, rng: np.random.RandomState) -> Partition:
-    """Lower ψ from seeds until it no longer falls: Algorithm 4.
-
-    Parameters
-    ----------
-    problem : LocalizedProblem
-        Points, graph and parameters.
-    seeding : Seeding
-        First medoids and labels (lines 1 and 2).
-    rng : RandomState
-        Draws samples of large clusters in the search for medoids.
-
-    Returns
-    -------
-    Partition
-        A local minimum.
-    """
+    """Lower ψ from seeds until it no longer falls: Algorithm 4."""
     descent = _Descent(problem, rng)
     state = descent.start(seeding)
     thorough, n_iter = problem.rho == 0.0, 0

@@ -131,24 +131,7 @@ class MedoidSearch:
     def quick(
         self, division: Division, medoids: Medoids, centers: FloatArray, clusters: IntArray
     ) -> Medoids:
-        """Compare medoids with the nodes nearest to the means of their clusters.
-
-        Parameters
-        ----------
-        division : Division
-            The clusters.
-        medoids : Medoids
-            Their medoids so far.
-        centers : ndarray of shape (n_clusters, d)
-            Their means.
-        clusters : ndarray of int
-            The clusters to be searched.
-
-        Returns
-        -------
-        Medoids
-            The better ones.
-        """
+        """Compare medoids with the nodes nearest to the means of their clusters."""
 
         def search(rows: _Rows) -> None:
             offsets = self._points[rows.members] - centers[rows.cluster]
@@ -166,24 +149,7 @@ class MedoidSearch:
         clusters: IntArray,
         rng: np.random.RandomState,
     ) -> Medoids:
-        """Search whole clusters: exactly where they are small, else by a sample.
-
-        Parameters
-        ----------
-        division : Division
-            The clusters.
-        medoids : Medoids
-            Their medoids so far.
-        clusters : ndarray of int
-            The clusters to be searched.
-        rng : RandomState
-            Draws the samples.
-
-        Returns
-        -------
-        Medoids
-            None worse than before.
-        """
+        """Search whole clusters: exactly where they are small, else by a sample."""
 
         def search(rows: _Rows) -> None:
             if len(rows.members) <= MOST_EXACT:

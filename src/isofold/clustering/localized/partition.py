@@ -115,36 +115,12 @@ class Partition:
         return float(self.path[-1])
 
     def reconstruction_error(self, weights: FloatArray) -> float:
-        """Return the sum of squared distances from flats, eq. 4.7.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_nodes,)
-            How often each node counts.
-
-        Returns
-        -------
-        float
-            The sum.
-        """
+        """Return the sum of squared distances from flats, eq. 4.7."""
         return float(weights @ self.squares)
 
 
 def medoids_near_centers(points: FloatArray, partition: Partition) -> IntArray:
-    """Return the member of every cluster that is nearest to its mean by straight distance.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d)
-        The points.
-    partition : Partition
-        The clusters.
-
-    Returns
-    -------
-    ndarray of int of shape (n_clusters,)
-        Nodes.
-    """
+    """Return the member of every cluster that is nearest to its mean by straight distance."""
     centers = partition.subspaces.centers
     return np.array(list(_nearest_members(points, partition.labels, centers)), dtype=np.intp)
 

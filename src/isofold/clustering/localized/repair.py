@@ -28,25 +28,7 @@ def connected_partition(
     partition: Partition,
     rng: np.random.RandomState,
 ) -> Partition | None:
-    """Return a partition with its strays absorbed, unless there are too many.
-
-    Parameters
-    ----------
-    problem : LocalizedProblem
-        What was divided, with the ρ of the descent.
-    graph : NeighborGraph
-        Its graph.
-    partition : Partition
-        Clusters that may be in several pieces.
-    rng : RandomState
-        Draws samples of large clusters in the search for medoids.
-
-    Returns
-    -------
-    Partition or None
-        Connected clusters: the largest pieces, and what they have absorbed. The same partition if
-        there are no strays.
-    """
+    """Return a partition with its strays absorbed, unless there are too many."""
     labels = absorb_pieces(partition.labels, graph)
     moved = labels != partition.labels
     if not moved.any():

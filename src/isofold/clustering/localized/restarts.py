@@ -78,26 +78,7 @@ def draw_restarts(
     n_init: int,
     rng: np.random.RandomState,
 ) -> list[Restart]:
-    """Return where descents begin.
-
-    Parameters
-    ----------
-    problem : LocalizedProblem
-        What is to be divided. If it has a graph, there are at least as many clusters as components.
-    given : ndarray of int of shape (n_clusters,) or None, default=None
-        Seeds, if the user gave them; then there is one start.
-    init : {"k-means++", "random"}, default="k-means++"
-        How seeds are drawn if not.
-    n_init : int
-        Number of starts.
-    rng : RandomState
-        Source of chance.
-
-    Returns
-    -------
-    list of Restart
-        The starts.
-    """
+    """Return where descents begin."""
     if problem.graph is None:
         seed_by = partial(straight_seeding, problem.points, problem.weights, given)
     else:
@@ -115,22 +96,7 @@ def draw_restarts(
 def remembering(
     problem: LocalizedProblem, n_descents: int, *, is_search: bool = False
 ) -> LocalizedProblem:
-    """Return the problem with a memory for geodesic distances, if that pays.
-
-    Parameters
-    ----------
-    problem : LocalizedProblem
-        What is to be divided.
-    n_descents : int
-        How many descents will share the memory, about.
-    is_search : bool, default=False
-        Whether ρ is searched, so that some of them have a small one.
-
-    Returns
-    -------
-    LocalizedProblem
-        The same problem.
-    """
+    """Return the problem with a memory for geodesic distances, if that pays."""
     n = len(problem.points)
     # The paths of few clusters hardly end, least of all with a small ρ.
     is_few = problem.n_clusters <= FEW_CLUSTERS
@@ -144,22 +110,7 @@ def remembering(
 def best_partition(
     problem: LocalizedProblem, restarts: Sequence[Restart], *, n_jobs: int | None
 ) -> Partition:
-    """Return the partition with the lowest objective over all restarts.
-
-    Parameters
-    ----------
-    problem : LocalizedProblem
-        What is to be divided.
-    restarts : sequence of Restart
-        Where to begin.
-    n_jobs : int or None
-        Threads or processes, where they help.
-
-    Returns
-    -------
-    Partition
-        The best, of equals the first.
-    """
+    """Return the partition with the lowest objective over all restarts."""
     descend_from = partial(_descend_from, problem)
     with _clustering(problem, restarts, n_jobs) as steps:
         found = _side_by_side(descend_from, problem, restarts, n_jobs=n_jobs, steps=steps)
@@ -176,24 +127,6 @@ def smallest_connected(
     """Return the flattest partition whose clusters are connected, and its ρ.
 
     Every restart searches the smallest ρ for itself.
-
-    Parameters
-    ----------
-    problem : LocalizedProblem
-        What is to be divided; its own ρ is not used.
-    graph : NeighborGraph
-        Its graph, along which clusters are to be connected.
-    restarts : sequence of Restart
-        Where to begin.
-    n_jobs : int or None
-        Threads or processes, where they help.
-
-    Returns
-    -------
-    rho : float
-        One of `RHOS`.
-    partition : Partition
-        The one with the lowest reconstruction error, of equals the first.
     """
     search = partial(_half_intervals, problem, graph)
     with _clustering(problem, restarts, n_jobs) as steps:

@@ -45,27 +45,7 @@ class Seeding:
 
 
 def read_seeds(init: Any, n_clusters: int, node_of_sample: IntArray) -> IntArray | None:
-    """Return the nodes that a user gives as seeds, or None if they are to be drawn.
-
-    Parameters
-    ----------
-    init : {"k-means++", "random"} or array-like of int of shape (n_clusters,)
-        How clusters begin; numbers are samples.
-    n_clusters : int
-        Number of clusters.
-    node_of_sample : ndarray of int of shape (n_samples,)
-        The node of every sample.
-
-    Returns
-    -------
-    ndarray of int of shape (n_clusters,) or None
-        The nodes.
-
-    Raises
-    ------
-    InvalidInputError
-        If `init` is neither a known word nor as many different points as there are clusters.
-    """
+    """Return the nodes that a user gives as seeds, or None if they are to be drawn."""
     if isinstance(init, str):
         if init not in INITS:
             msg = f"init={init!r} is unknown. Choose one of {', '.join(INITS)}, or pass samples."
@@ -108,28 +88,7 @@ def straight_seeding(
     n_clusters: int,
     rng: np.random.RandomState,
 ) -> Seeding:
-    """Return seeds and nearest seeds by straight distances.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d)
-        Distinct points.
-    weights : ndarray of shape (n_nodes,)
-        How often each counts.
-    given : ndarray of int or None
-        Seeds, if the user gave them.
-    init : {"k-means++", "random"}
-        How seeds are drawn if not.
-    n_clusters : int
-        Number of seeds.
-    rng : RandomState
-        Source of chance.
-
-    Returns
-    -------
-    Seeding
-        Seeds and labels.
-    """
+    """Return seeds and nearest seeds by straight distances."""
     distances = np.full(len(points), np.inf)
     labels = np.zeros(len(points), dtype=np.intp)
     seeds = np.empty(n_clusters, dtype=np.intp)
@@ -159,30 +118,7 @@ def geodesic_seeding(
     n_clusters: int,
     rng: np.random.RandomState,
 ) -> Seeding:
-    """Return seeds and nearest seeds by distances along the graph.
-
-    Parameters
-    ----------
-    paths : GraphPaths
-        The graph's paths.
-    components : Components
-        Its components, no more of them than seeds.
-    weights : ndarray of shape (n_nodes,)
-        How often each node counts.
-    given : ndarray of int or None
-        Seeds, if the user gave them: at least one in each component.
-    init : {"k-means++", "random"}
-        How seeds are drawn if not.
-    n_clusters : int
-        Number of seeds.
-    rng : RandomState
-        Source of chance.
-
-    Returns
-    -------
-    Seeding
-        Seeds and labels.
-    """
+    """Return seeds and nearest seeds by distances along the graph."""
     if given is not None:
         return seeds_at(paths, given)
     seeding = _unseeded(paths.n_nodes, n_clusters)
@@ -200,20 +136,7 @@ def geodesic_seeding(
 
 
 def seeds_at(paths: GraphPaths, seeds: IntArray) -> Seeding:
-    """Return given seeds with what is nearest to them along the graph.
-
-    Parameters
-    ----------
-    paths : GraphPaths
-        The graph's paths.
-    seeds : ndarray of int of shape (n_clusters,)
-        Nodes, at least one in each component.
-
-    Returns
-    -------
-    Seeding
-        Seeds and labels.
-    """
+    """Return given seeds with what is nearest to them along the graph."""
     seeding = _unseeded(paths.n_nodes, len(seeds))
     for number, seed in enumerate(seeds):
         _add_seed(seeding, paths, number, int(seed))

@@ -162,28 +162,7 @@ def draw_sheet(
     imbalance: float | None,
     keep: Callable[[FloatArray], BoolArray] | None = None,
 ) -> FloatArray:
-    """Draw points uniformly from a rectangle, or from what `keep` leaves of it.
-
-    Parameters
-    ----------
-    wanted : Request
-        How many points, and where the random numbers come from.
-    axis : (start, middle, stop)
-        Ends of the long axis and the border between its halves, in the parameter that is to be
-        sampled uniformly.
-    width : float
-        The other axis is [0, width].
-    imbalance : float or None
-        Share of the points that go to the first half, exactly up to rounding, which must leave
-        points on both; None for no distinction between the halves.
-    keep : callable, optional
-        Tells which rows of an (n, 2) array belong to the sheet.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, 2)
-        Position along the long axis and across it.
-    """
+    """Draw points uniformly from a rectangle, or from what `keep` leaves of it."""
     start, middle, stop = axis
     if imbalance is None:
         return _draw_rectangle(wanted.rng, wanted.n_samples, (start, stop), width, keep)

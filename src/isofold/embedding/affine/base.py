@@ -125,17 +125,7 @@ class KernelEmbedder(BaseEmbedder):
     def _kernel_function(
         self, centered: FloatArray, kept: FloatArray, width: float
     ) -> KernelFunction:
-        """Return the kernel, with γ from the kept distances or the size of the data if automatic.
-
-        Parameters
-        ----------
-        centered : ndarray of shape (n, n_features)
-            The points, of mean zero.
-        kept : ndarray of shape (n_kept,)
-            Distances of kept pairs in the input.
-        width : float
-            σ in units of their mean, if automatic.
-        """
+        """Return the kernel, with γ from the kept distances or the size of the data if automatic."""
         kind = self.kernel
         if not callable(kind) and not (isinstance(kind, str) and kind in KERNELS):
             msg = (
@@ -181,15 +171,6 @@ class KernelEmbedder(BaseEmbedder):
 
         An automatic kernel comes in several widths, the widest first. Those whose map has no more
         degrees of freedom than there are kept distances are left out (the rank condition).
-
-        Parameters
-        ----------
-        places : ndarray of shape (n, n_features) or (n, n)
-            The distinct training points, or their kernel if `columns` are given.
-        kept : ndarray of shape (n_kept,)
-            Distances of kept pairs in the input.
-        columns : ndarray of shape (n,) or None
-            The columns of precomputed kernel rows that belong to these points.
         """
         points: FloatArray = np.empty((0, 0))
         origin: FloatArray = np.empty(0)
@@ -229,19 +210,7 @@ class KernelEmbedder(BaseEmbedder):
 def fitted_map(
     kernel_map: KernelMap, span: KernelSpan, values: FloatArray, rows: FloatArray
 ) -> KernelMap:
-    """Return the map that takes training samples to their places; warn if it does not.
-
-    Parameters
-    ----------
-    kernel_map : KernelMap
-        The map, without coefficients.
-    span : KernelSpan
-        The span of its kernel.
-    values : ndarray of shape (n, n_components)
-        The places.
-    rows : ndarray of shape (n, n_features)
-        The samples, as `transform` is given them.
-    """
+    """Return the map that takes training samples to their places; warn if it does not."""
     fitted = kernel_map.with_coefficients(span.coefficients(values))
     some = np.linspace(0, len(rows) - 1, min(len(rows), N_REPRODUCED)).astype(np.intp)
     size = float(np.abs(values).max(initial=0.0))
@@ -297,17 +266,7 @@ def _refuse_indefinite(span: KernelSpan) -> None:
 
 
 def warn_of_kernel(span: KernelSpan, *, n_kept: int, faithful: bool) -> None:
-    """Warn if a kernel is next to the identity, or too poor to unfold with.
-
-    Parameters
-    ----------
-    span : KernelSpan
-        Its span.
-    n_kept : int
-        The number of kept distances.
-    faithful : bool
-        Whether they are true on the map.
-    """
+    """Warn if a kernel is next to the identity, or too poor to unfold with."""
     n, m = len(span.kernel), span.rank
     if span.similarity < STRANGERS and n > 2:
         msg = (

@@ -128,27 +128,7 @@ class Sides:
 
 
 def read_pairs(told: Told, places: Places, neighbors: NeighborGraph | None) -> Sides:
-    """Return the two sides of a problem, checked.
-
-    Parameters
-    ----------
-    told : Told
-        What the user says.
-    places : Places
-        Where the samples are.
-    neighbors : NeighborGraph or None
-        The pairs to keep if none are given.
-
-    Returns
-    -------
-    Sides
-        What is kept and what is stretched.
-
-    Raises
-    ------
-    InvalidInputError
-        If pairs or distances make no sense or contradict each other.
-    """
+    """Return the two sides of a problem, checked."""
     matrix = _target_matrix(told, places)
     if told.keep is None:
         assert neighbors is not None  # noqa: S101 - the caller builds them if nothing is given

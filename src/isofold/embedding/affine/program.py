@@ -69,25 +69,7 @@ class AffineProgram:
     is_own: bool
 
     def solve(self, span: KernelSpan) -> tuple[Stretched, FloatArray]:
-        """Return the solution for a kernel, and its points in the span of the kernel.
-
-        Parameters
-        ----------
-        span : KernelSpan
-            What the kernel spans.
-
-        Returns
-        -------
-        result : Stretched
-            The solution and its error.
-        coordinates : ndarray of shape (n_nodes, k)
-            Its points.
-
-        Raises
-        ------
-        UnboundedProblemError
-            If the kernel can move pieces of the data apart.
-        """
+        """Return the solution for a kernel, and its points in the span of the kernel."""
         _refuse_loose_pieces(span, self.kept)
         is_small = len(self.sides.keep) <= MOST_DENSE_PAIRS
         is_small = is_small and self.kept.n_nodes <= MOST_DENSE_NODES

@@ -42,22 +42,6 @@ def choose_links(points: FloatArray, graph: NeighborGraph, labels: IntArray, n_l
 
     In many dimensions every two tesserae are neighbors. A seam counts if it is among the 8 with the
     most edges at one of its tesserae, or holds all of them together.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points.
-    graph : NeighborGraph
-        Their graph.
-    labels : ndarray of shape (n_points,)
-        Their tesserae.
-    n_links : int
-        How many edges of two neighboring tesserae are kept, at most. More lock them together.
-
-    Returns
-    -------
-    Links
-        The edges, sorted by tesserae.
     """
     sides = np.sort(labels[graph.edges], axis=1)
     between = np.flatnonzero(sides[:, 0] != sides[:, 1])

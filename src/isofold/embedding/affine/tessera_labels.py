@@ -34,36 +34,7 @@ def tessera_labels(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> IntArray:
-    """Return the tessera of every distinct place.
-
-    Parameters
-    ----------
-    cover : {"affinity", "kmeans", "ldlc"}, pair, clusterer, array-like of (n_samples,) or None
-        How the data are cut; a pair is a word and how many pieces there are, by default what
-        affinity propagation finds, or the root of the places. None: every place is a piece of its
-        own.
-    points : ndarray of shape (n_nodes, d)
-        The distinct places.
-    graph : NeighborGraph
-        Their graph. Clusters that are not in one piece along it are taken apart, except those of
-        an array.
-    n_components : int
-        Dimension of the pieces.
-    random_state : int, RandomState or None, default=None
-        Seed.
-    n_jobs : int or None, default=None
-        Threads, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    ndarray of int of shape (n_nodes,)
-        Numbers of pieces; each of 0, …, n_pieces - 1 occurs.
-
-    Raises
-    ------
-    InvalidInputError
-        If the cover names no clustering or has the wrong length.
-    """
+    """Return the tessera of every distinct place."""
     n = len(points)
     asked = None
     if isinstance(cover, tuple) and len(cover) == 2 and isinstance(cover[0], str):

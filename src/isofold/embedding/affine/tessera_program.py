@@ -62,28 +62,7 @@ def pose_tesserae(
     functions: FloatArray | None = None,
     n_jobs: int | None = None,
 ) -> GramSDP:
-    """Return the program over the poses B of tesserae.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points.
-    tesserae : Tesserae
-        The pieces.
-    graph : NeighborGraph
-        Its edges are not stretched.
-    links : Links
-        The distances that are kept.
-    functions : ndarray of shape (n_points, m) or None, default=None
-        Orthonormal functions that a kernel of low rank spans; None for a kernel of full rank.
-    n_jobs : int or None, default=None
-        Threads. Results never depend on it.
-
-    Returns
-    -------
-    GramSDP
-        The program with hard links.
-    """
+    """Return the program over the poses B of tesserae."""
     U = tesserae.matrix
     if functions is None:
         objective = stretch_objective(points, tesserae, graph, n_jobs=n_jobs)
@@ -107,24 +86,7 @@ def pose_tesserae(
 def stretch_objective(
     points: FloatArray, tesserae: Tesserae, graph: NeighborGraph, *, n_jobs: int | None = None
 ) -> FloatArray:
-    """Return M = UᵀLU in blocks, so that no matrix of all pairs of points is ever held.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points.
-    tesserae : Tesserae
-        The pieces.
-    graph : NeighborGraph
-        Its edges have no weight.
-    n_jobs : int or None, default=None
-        Threads. Results never depend on it.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_rows)
-        M; ⟨M, B⟩ is the mean of ‖y_i − y_j‖²/‖x_i − x_j‖² over the pairs that count.
-    """
+    """Return M = UᵀLU in blocks, so that no matrix of all pairs of points is ever held."""
     order = np.argsort(tesserae.labels, kind="stable")
     pulls = _Pulls.of(points[order].astype(np.float64), tesserae, order, graph)
     n, gamma = len(points), tesserae.n_rows
@@ -251,19 +213,7 @@ def _projected_objective(
 def stretch_on_map(
     points: FloatArray, labels: IntArray, graph: NeighborGraph, Y: FloatArray
 ) -> float:
-    """Return the mean of ‖y_i − y_j‖²/‖x_i − x_j‖² over pairs of different tesserae, edges apart.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d)
-        The points, few enough for a matrix of all pairs.
-    labels : ndarray of shape (n_points,)
-        Their tesserae.
-    graph : NeighborGraph
-        Its edges do not count.
-    Y : ndarray of shape (n_points, r)
-        The map.
-    """
+    """Return the mean of ‖y_i − y_j‖²/‖x_i − x_j‖² over pairs of different tesserae, edges apart."""
     counts = labels[:, None] < labels
     first, second = graph.edges.T
     counts[first, second] = counts[second, first] = False

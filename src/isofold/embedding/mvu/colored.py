@@ -172,22 +172,7 @@ default="auto"
 
 
 def hsic(Y: FloatArray, y: Any, *, kernel: Any = "auto") -> float:
-    """Return the Hilbert-Schmidt independence criterion of a map and side information.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n_samples, n_components)
-        The map.
-    y : array-like of shape (n_samples,) or (n_samples, n_tags)
-        Labels, targets or tags.
-    kernel : str or callable, default="auto"
-        Their kernel, see `ColoredMVU`.
-
-    Returns
-    -------
-    float
-        tr(HYYᵀHL)/(n - 1)², with L scaled to a mean diagonal of one.
-    """
+    """Return the Hilbert-Schmidt independence criterion of a map and side information."""
     return _dependence(Y, double_center(side_kernel(y, len(Y), kernel)))
 
 

@@ -21,25 +21,7 @@ ROW_SUM_ERROR = 1e-4
 
 
 def spread_from_landmarks(weights: sp.csr_array, landmarks: IntArray) -> FloatArray:
-    """Return Q, by which landmarks carry all points: its rows add up to one.
-
-    Parameters
-    ----------
-    weights : csr_array of shape (n, n)
-        The weights W that reconstruct every point from others.
-    landmarks : ndarray of int of shape (m,)
-        The landmarks.
-
-    Returns
-    -------
-    ndarray of shape (n, m)
-        The identity for landmarks, -Φ_uu⁻¹ Φ_ul for the others.
-
-    Raises
-    ------
-    InvalidInputError
-        If landmarks do not determine all other points.
-    """
+    """Return Q, by which landmarks carry all points: its rows add up to one."""
     n, m = weights.shape[0], len(landmarks)
     require_memory(
         32 * n * m,

@@ -21,28 +21,6 @@ def reconstruction_weights(
 ) -> sp.csr_array:
     """Return the weights of every point over its nearest other points.
 
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-        Distinct points, two at least.
-    n_neighbors : int, default=12
-        Neighbors that reconstruct a point; all others if there are fewer.
-    regularization : float, default=1e-2
-        Between 0 and 1. Directions in which the neighbors spread (in variance) less than this
-        share of their widest direction are damped; all others are reproduced exactly.
-    n_jobs : int or None, default=None
-        Threads of the search, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        Weights; every row sums to one and its diagonal entry is not stored.
-
-    Raises
-    ------
-    InvalidInputError
-        If the points or parameters cannot be used.
-
     Notes
     -----
     These are the reconstruction weights of Saul and Roweis [1]_ with another regularization: not

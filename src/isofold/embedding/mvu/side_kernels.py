@@ -20,27 +20,7 @@ NEGATIVE = 1e-8
 
 
 def side_kernel(y: Any, n_samples: int, kernel: Any) -> FloatArray:
-    """Return the kernel matrix of side information, with a mean diagonal of one.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,), (n_samples, n_tags) or (n_samples, n_samples)
-        Labels, targets, tags, or the kernel itself.
-    n_samples : int
-        The number of samples it must have.
-    kernel : str or callable
-        One of "auto", "delta", "rbf", "linear", "identity", "precomputed", or a function of `y`.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_samples)
-        The kernel, positive semidefinite.
-
-    Raises
-    ------
-    InvalidInputError
-        If `y` or the kernel cannot be used.
-    """
+    """Return the kernel matrix of side information, with a mean diagonal of one."""
     values = np.asarray(y)
     if values.shape[:1] != (n_samples,):
         msg = (

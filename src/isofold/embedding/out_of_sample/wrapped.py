@@ -17,25 +17,7 @@ __all__ = ["embedding_of", "fit_embedding", "fresh_estimator", "is_precomputed"]
 
 
 def fresh_estimator(estimator: Any, rng: np.random.RandomState) -> Any:
-    """Return an unfitted copy of an embedder, seeded if it has no seed of its own.
-
-    Parameters
-    ----------
-    estimator : embedder
-        Anything with `fit_transform`, or with `fit` and then ``embedding_``.
-    rng : RandomState
-        Source of seeds.
-
-    Returns
-    -------
-    embedder
-        The copy.
-
-    Raises
-    ------
-    InvalidInputError
-        If it embeds nothing.
-    """
+    """Return an unfitted copy of an embedder, seeded if it has no seed of its own."""
     embeds = hasattr(estimator, "fit_transform") or hasattr(estimator, "fit")
     if isinstance(estimator, type) or not embeds:
         msg = (
@@ -53,27 +35,7 @@ def fresh_estimator(estimator: Any, rng: np.random.RandomState) -> Any:
 
 
 def fit_embedding(estimator: Any, X: FloatArray, y: Any = None) -> FloatArray:
-    """Fit an embedder and return its embedding.
-
-    Parameters
-    ----------
-    estimator : embedder
-        The embedder.
-    X : ndarray of shape (n_samples, n_features)
-        The samples.
-    y : array-like or None, default=None
-        Labels for those that need them.
-
-    Returns
-    -------
-    ndarray
-        Whatever it makes of them.
-
-    Raises
-    ------
-    InvalidInputError
-        If it refuses the samples.
-    """
+    """Fit an embedder and return its embedding."""
     given = (X,) if y is None else (X, y)
     try:
         if hasattr(estimator, "fit_transform"):

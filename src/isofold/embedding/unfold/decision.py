@@ -85,26 +85,7 @@ class Decision:
 def explain(
     survey: Survey, trial: Trial, quality: MapQuality, alternative: str, *, tolerance: float
 ) -> tuple[str, ...]:
-    """Return the sentences of a decision.
-
-    Parameters
-    ----------
-    survey : Survey
-        What the data look like.
-    trial : Trial
-        The method that was used.
-    quality : MapQuality
-        How true the map is.
-    alternative : str
-        What another dimension would give, or empty.
-    tolerance : float
-        Relative error of distances between neighbors up to which they count as kept.
-
-    Returns
-    -------
-    tuple of str
-        Sentences, none of them empty.
-    """
+    """Return the sentences of a decision."""
     r, n_fitted = trial.choice.n_components, len(trial.rows)
     # What lies flat has no shape to warn of.
     shapes = () if trial.is_sheet or trial.is_exact else survey.shapes()

@@ -175,32 +175,7 @@ def rehearse(
     is_late: Callable[[], bool] = bool,
     **shared: Any,
 ) -> tuple[Candidate, ...]:
-    """Fit candidates to parts of the data and judge them by the others.
-
-    Parameters
-    ----------
-    methods : tuple of str
-        The candidates.
-    X : ndarray of shape (n_samples, n_features) or (n_samples, n_samples)
-        The points, or distances.
-    n_components : int
-        Dimension of the map.
-    rng : RandomState
-        Draws the samples.
-    is_distances : bool, default=False
-        Whether `X` holds distances.
-    most : int, default=1250
-        Samples that are used at most.
-    is_late : callable, optional
-        Tells between two divisions whether time is short: then no other is tried.
-    **shared
-        Parameters of the embedders.
-
-    Returns
-    -------
-    tuple of Candidate
-        How they did, in the given order; after an interruption only those that were tried.
-    """
+    """Fit candidates to parts of the data and judge them by the others."""
     n = min(len(X), most)
     order = rng.permutation(len(X))[:n]
     folds = [(np.arange(n), np.arange(n))]
@@ -340,24 +315,7 @@ def judgement_of(embedder: BaseEmbedder) -> Judgement | None:
 def judge(
     near: Neighbors, on_map: FloatArray, placed: FloatArray, *, is_same: bool
 ) -> tuple[float, float]:
-    """Return which share of neighbors is kept, and the median error of the distances to them.
-
-    Parameters
-    ----------
-    near : Neighbors
-        The nearest of the fitted samples to every placed one, in the data.
-    on_map : ndarray of shape (n, r)
-        The map of the fitted samples.
-    placed : ndarray of shape (m, r)
-        The places of the others.
-    is_same : bool
-        Whether these are the fitted samples themselves.
-
-    Returns
-    -------
-    kept, length_error : float
-        Between 0 and 1, and from 0 on. Of coincident points nothing can be lost.
-    """
+    """Return which share of neighbors is kept, and the median error of the distances to them."""
     lengths = near.distances.astype(np.float64)
     found = nearest_points(on_map, placed, lengths.shape[1], is_same=is_same).indices
     same = (near.indices[:, :, None] == found[:, None, :]).any(axis=2)

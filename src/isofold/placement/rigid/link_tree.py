@@ -43,24 +43,7 @@ class LinkTree:
     def of(
         cls, pieces: IntArray, ends: FloatArray, lengths: FloatArray, sizes: IntArray
     ) -> LinkTree:
-        """Return the tree of least total length, rooted at the largest shape.
-
-        Parameters
-        ----------
-        pieces : ndarray of int of shape (n_links, 2)
-            The two shapes of every link; all shapes must be connected.
-        ends : ndarray of shape (n_links, 2, q)
-            The two ends, relative to the centroids of their shapes.
-        lengths : ndarray of shape (n_links,)
-            Lengths of links.
-        sizes : ndarray of int of shape (n_shapes,)
-            Sizes of shapes.
-
-        Returns
-        -------
-        LinkTree
-            The tree.
-        """
+        """Return the tree of least total length, rooted at the largest shape."""
         n_shapes, q = len(sizes), ends.shape[2]
         # Ranks stand for lengths: distinct and positive, so that the tree is unique.
         by_length = np.lexsort((np.arange(len(lengths)), lengths))

@@ -133,18 +133,7 @@ class Placement:
         )
 
     def apply(self, shapes: Sequence[FloatArray]) -> list[FloatArray]:
-        """Return the points of every component where they belong.
-
-        Parameters
-        ----------
-        shapes : sequence of ndarray of shape (n_p, q)
-            Points of every component in its own coordinates.
-
-        Returns
-        -------
-        list of ndarray of shape (n_p, q)
-            The same points in the common frame; float32 stays float32.
-        """
+        """Return the points of every component where they belong."""
         placed = _apply(shapes, self.maps, self.translations)
         return [Z.astype(Y.dtype, copy=False) for Z, Y in zip(placed, shapes, strict=True)]
 
@@ -161,35 +150,6 @@ def place_rigidly(
     random_state: Any = None,
 ) -> Placement:
     """Place components by rigid motions so that the variance of all points is largest.
-
-    Parameters
-    ----------
-    shapes : sequence of ndarray of shape (n_p, q)
-        The local embedding of every component.
-    links : Links
-        Links that connect all components. Those of a tree keep their lengths; others may be
-        shorter, and longer if they contradict each other.
-    representatives : sequence of ndarray of int
-        Rows of every component that settle ties, as from `choose_representatives`.
-    distances : ndarray of shape (n_representatives, n_representatives)
-        Distances in the data between all representatives, component after component.
-    keep_apart : bool, default=True
-        Whether no component may come nearer to another than its shortest link. Components turn
-        about their links for that; where this does not help, links become longer.
-    n_starts : int, default=8
-        Starts of the search; one follows the distances, the others are random.
-    random_state : int, RandomState instance or None, default=None
-        Source of the random starts.
-
-    Returns
-    -------
-    Placement
-        Rigid maps, centered, in principal axes.
-
-    Raises
-    ------
-    InvalidInputError
-        If shapes, links and representatives do not fit together, or links leave components apart.
 
     Notes
     -----
@@ -245,18 +205,7 @@ def place_rigidly(
 
 
 def mixed_share(placed: Sequence[FloatArray]) -> float:
-    """Return the share of points whose nearest neighbor belongs to another component.
-
-    Parameters
-    ----------
-    placed : sequence of ndarray of shape (n_p, q)
-        Components in a common frame. Points that are a component of their own do not count.
-
-    Returns
-    -------
-    float
-        0 if every point is next to one of its own component.
-    """
+    """Return the share of points whose nearest neighbor belongs to another component."""
     sizes = np.array([len(Z) for Z in placed])
     points, owner = np.concatenate(placed), np.repeat(np.arange(len(placed)), sizes)
     counted = sizes[owner] > 1

@@ -68,22 +68,7 @@ class Crowd:
         return moved
 
     def separated(self, layout: Layout, links: Bounds, tree: LinkTree) -> Layout:
-        """Return a layout in which no shape comes nearer to another than its gap.
-
-        Parameters
-        ----------
-        layout : Layout
-            The layout of largest variance.
-        links : Bounds
-            The links, as bounds from above.
-        tree : LinkTree
-            The tree of links along which branches are pushed.
-
-        Returns
-        -------
-        Layout
-            The same object if nothing was too near.
-        """
+        """Return a layout in which no shape comes nearer to another than its gap."""
         found = self._too_near(layout)
         if found is None:
             return layout

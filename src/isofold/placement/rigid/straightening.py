@@ -44,23 +44,7 @@ class _Blocks:
 
 
 def straighten(tree: LinkTree, weights: FloatArray, directions: FloatArray) -> Layout:
-    """Return the layout of largest variance among those that the starts lead to.
-
-    Parameters
-    ----------
-    tree : LinkTree
-        The links of a spanning tree.
-    weights : ndarray of shape (n_shapes,)
-        The weight n_p of every shape.
-    directions : ndarray of shape (n_starts, n_shapes, q)
-        Starts: the direction of the link to every shape from its parent. The row of the root is
-        not used.
-
-    Returns
-    -------
-    Layout
-        Turns and centroids; every link of the tree has its length.
-    """
+    """Return the layout of largest variance among those that the starts lead to."""
     blocks = _stack(tree)
     B = _centroid_map(tree, blocks)
     centered = B - (weights / weights.sum()) @ B

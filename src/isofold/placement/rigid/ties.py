@@ -98,24 +98,7 @@ class TieBreaker:
         return cls(owner[kept], centered[kept], distances[np.ix_(kept, kept)])
 
     def settled(self, layout: Layout, tree: LinkTree, links: Bounds, weights: FloatArray) -> Layout:
-        """Return the layout of the same variance that agrees best with the distances.
-
-        Parameters
-        ----------
-        layout : Layout
-            A layout of largest variance.
-        tree : LinkTree
-            Its tree of links.
-        links : Bounds
-            All links.
-        weights : ndarray of shape (n_shapes,)
-            Weights in the variance.
-
-        Returns
-        -------
-        Layout
-            Links are as long as before.
-        """
+        """Return the layout of the same variance that agrees best with the distances."""
         # First every shape joins those nearer to the root, whatever lies beyond it, so that the
         # result does not depend on how ties happened to fall; then all see all others.
         is_seen = np.zeros(len(weights), dtype=bool)

@@ -99,24 +99,7 @@ class Bounds:
 def tighten(
     layout: Layout, weights: FloatArray, bounds: Bounds, tolerance: Tolerance = EXACTLY
 ) -> Layout:
-    """Return a layout of (locally) largest variance within bounds.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where to begin.
-    weights : ndarray of shape (n_shapes,)
-        Weights n_p.
-    bounds : Bounds
-        The bounds. Those from above must connect all shapes.
-    tolerance : Tolerance, default=EXACTLY
-        When to stop.
-
-    Returns
-    -------
-    Layout
-        The new layout, about the same center as the old one.
-    """
+    """Return a layout of (locally) largest variance within bounds."""
     shares = weights / weights.sum()
     center = shares @ layout.centroids
     turns, centroids = layout.turns, layout.centroids - center

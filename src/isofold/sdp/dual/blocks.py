@@ -61,25 +61,7 @@ class BlockBound:
 def bound_blocks(
     joint: JointMatrix, Y: FloatArray, image: FloatArray, *, tol: float, repair: bool
 ) -> BlockBound | None:
-    """Return the bound of the multipliers at a point.
-
-    Parameters
-    ----------
-    joint : JointMatrix
-        The cost.
-    Y, image : ndarray of shape (size, p)
-        A point of the manifold and CY.
-    tol : float
-        Relative gap that is good enough: no better bound is sought.
-    repair : bool
-        Whether to find the least shift that makes the slack positive semidefinite if that for
-        `tol` does not.
-
-    Returns
-    -------
-    BlockBound or None
-        None if the slack is indefinite and is not to be repaired.
-    """
+    """Return the bound of the multipliers at a point."""
     multipliers = joint.manifold.multipliers(Y, image)
     trace, rows = joint.manifold.trace(multipliers), joint.manifold.n_orthonormal_rows
     if abs(trace) <= joint.rounding_floor:

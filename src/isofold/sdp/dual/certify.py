@@ -31,24 +31,7 @@ REPAIR_SHARE = 0.03
 
 
 def certify_step(program: Program, iterate: Iterate, tol: float, cache: FactorCache) -> Certificate:
-    """Return a valid bound for the step's problem, and for the posed one if that is close.
-
-    Parameters
-    ----------
-    program : Program
-        The program as posed.
-    iterate : Iterate
-        The end of a step, with the functions that it minimized.
-    tol : float
-        Relative gap that is asked for.
-    cache : FactorCache
-        Where the analysis of the slack's pattern is kept.
-
-    Returns
-    -------
-    Certificate
-        In the sense of the minimum; its dual is −∞ if no bound is known.
-    """
+    """Return a valid bound for the step's problem, and for the posed one if that is close."""
     envelope = iterate.envelope or program.envelope
     step = program.with_envelope(envelope)
     values = program.forms.values(iterate.Y)

@@ -69,24 +69,7 @@ def reflect_off_gauge(rows: Matrix, gauge: FloatArray | None) -> Matrix:
 def certify_dense(
     program: Program, Y: FloatArray, multipliers: FloatArray, block_multipliers: Matrix | None
 ) -> Certificate:
-    """Return the best bound that multipliers prove, by dense algebra: for small programs.
-
-    Parameters
-    ----------
-    program : Program
-        The minimum; its cost must be a matrix.
-    Y : ndarray of shape (size, k)
-        The coordinates that the bound is compared with.
-    multipliers : ndarray of shape (n_forms,)
-        Dual variables w.
-    block_multipliers : sparse array of shape (size, size) or None
-        Dual variables Λ of orthonormal blocks.
-
-    Returns
-    -------
-    Certificate
-        In the sense of the minimum; its dual is −∞ if no repair was possible.
-    """
+    """Return the best bound that multipliers prove, by dense algebra: for small programs."""
     w = program.envelope.admissible(multipliers)
     slack = program.slack(w, block_multipliers)
     spectrum = spectrum_off_gauge(slack, program.gauge)

@@ -26,23 +26,7 @@ below what any constraint that is missed by more than 1e-6 of its size causes.""
 def proves_infeasible(
     program: Program, multipliers: FloatArray, block_multipliers: Matrix | None = None
 ) -> bool:
-    """Tell whether multipliers prove that the hard constraints contradict each other.
-
-    Parameters
-    ----------
-    program : Program
-        The program.
-    multipliers : ndarray of shape (n_forms,)
-        Dual variables of the forms, of any size: only their direction matters. Those of a method
-        that cannot become feasible grow along such a direction.
-    block_multipliers : sparse array of shape (size, size) or None, default=None
-        Dual variables Λ of orthonormal blocks with A*(w) − Λ ⪰ 0, about.
-
-    Returns
-    -------
-    bool
-        True if there is a proof; False says nothing.
-    """
+    """Tell whether multipliers prove that the hard constraints contradict each other."""
     envelope = program.envelope
     w = np.where(envelope.is_hard, envelope.admissible(multipliers), 0.0)
     largest = float(np.abs(w).max(initial=0.0))

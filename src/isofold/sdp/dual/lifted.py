@@ -61,22 +61,7 @@ class LiftedBound:
 def lifted_bound(
     program: Program, multipliers: FloatArray, block_multipliers: Matrix | None
 ) -> LiftedBound:
-    """Return a valid bound on the minimum from any multipliers.
-
-    Parameters
-    ----------
-    program : Program
-        The program, as a minimum.
-    multipliers : ndarray of shape (n_forms,)
-        Dual variables w of the forms.
-    block_multipliers : sparse array of shape (size, size) or None
-        Dual variables Λ of the blocks, block-diagonal.
-
-    Returns
-    -------
-    LiftedBound
-        The best bound found.
-    """
+    """Return a valid bound on the minimum from any multipliers."""
     program = with_translation_gauge(program)
     w = program.envelope.admissible(multipliers)
     slack = program.slack(w, block_multipliers)

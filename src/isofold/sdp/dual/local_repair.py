@@ -79,25 +79,7 @@ class RepairedDual:
 def repair(
     program: Program, multipliers: FloatArray, *, tol: float, cache: FactorCache | None = None
 ) -> RepairedDual | None:
-    """Return feasible multipliers near the given ones, None if no repair is known.
-
-    Parameters
-    ----------
-    program : Program
-        A program without orthonormal blocks.
-    multipliers : ndarray of shape (n_forms,)
-        Almost feasible dual variables.
-    tol : float
-        Relative accuracy worth paying rounds for: the shift that is left to be paid for, in
-        units of the cost.
-    cache : FactorCache or None, default=None
-        Where the analysis of the slack's pattern is kept from one call to the next.
-
-    Returns
-    -------
-    RepairedDual or None
-        The multipliers, proved feasible.
-    """
+    """Return feasible multipliers near the given ones, None if no repair is known."""
     cache = cache or FactorCache()
     w = program.envelope.admissible(multipliers)
     shift = tol * program.cost_scale

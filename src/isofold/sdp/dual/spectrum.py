@@ -41,31 +41,7 @@ def lowest_modes(
     near: float | None = None,
     cache: FactorCache | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the lowest eigenpairs of a symmetric matrix on the complement of the gauge.
-
-    Parameters
-    ----------
-    S : ndarray, sparse array or LinearOperator of shape (n, n)
-        A symmetric matrix.
-    gauge : ndarray of shape (n,) or None
-        A unit vector whose direction does not count.
-    n_modes : int
-        How many pairs are wanted; fewer come if there are fewer.
-    accuracy : float, default=ACCURACY
-        Relative accuracy of the Lanczos method for the inverse of the shifted matrix.
-    near : float or None, default=None
-        How far below zero the shift lies at first; the nearer to the spectrum, the sharper its
-        modes are told apart. None: a share of the largest entry.
-    cache : FactorCache or None, default=None
-        Where the analysis of the pattern is kept.
-
-    Returns
-    -------
-    values : ndarray of shape (n_modes,)
-        Eigenvalues, ascending; estimates from above where S is large.
-    vectors : ndarray of shape (n, n_modes)
-        Their unit vectors, orthogonal to the gauge.
-    """
+    """Return the lowest eigenpairs of a symmetric matrix on the complement of the gauge."""
     n = S.shape[0]
     n_modes = min(n_modes, n - (gauge is not None))
     if n_modes < 1:
@@ -122,20 +98,7 @@ class Floor:
 
 
 def proved_floor(S: Matrix, gauge: FloatArray | None) -> Floor:
-    """Return a lower bound on the smallest eigenvalue of a matrix off the gauge.
-
-    Parameters
-    ----------
-    S : ndarray, sparse array or LinearOperator of shape (n, n)
-        A symmetric matrix.
-    gauge : ndarray of shape (n,) or None
-        A unit vector whose direction does not count.
-
-    Returns
-    -------
-    Floor
-        The bound and how it was found.
-    """
+    """Return a lower bound on the smallest eigenvalue of a matrix off the gauge."""
     values, _ = lowest_modes(S, gauge, 1)
     if len(values) == 0 or (not isinstance(S, LinearOperator) and abs(S).max() == 0.0):
         return Floor(0.0, 0.0, 0.0, is_exact=True)

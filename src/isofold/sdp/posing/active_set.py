@@ -45,28 +45,7 @@ def maximize_variance(
     *,
     first: BoolArray,
 ) -> tuple[SDPSolution, BoolArray]:
-    """Return the points of largest variance in a basis with no pair farther apart than given.
-
-    Parameters
-    ----------
-    basis : ndarray of shape (n_points, m)
-        The basis; what it spans is centered first.
-    pairs : ndarray of shape (n_pairs, 2)
-        The pairs.
-    squared_distances : ndarray of shape (n_pairs,)
-        How far apart they may be, squared.
-    solver : LowRankSDP or ConicSDP
-        Solver of the programs; its `tol` is the gap of the whole, 3e-3 if None.
-    first : ndarray of bool of shape (n_pairs,)
-        The pairs to begin with.
-
-    Returns
-    -------
-    solution : SDPSolution
-        The points; `certificate.multipliers` belong to the pairs that were used.
-    used : ndarray of bool of shape (n_pairs,)
-        Which these are.
-    """
+    """Return the points of largest variance in a basis with no pair farther apart than given."""
     orthonormal = _centered_range(basis)
     tol = DEFAULT_TOL if solver.tol is None else solver.tol
     solver = clone(solver).set_params(tol=tol / 3.0)

@@ -64,24 +64,7 @@ class CompressedSDP:
 
 
 def compress(problem: GramSDP) -> CompressedSDP:
-    """Return an equivalent program whose size does not depend on the number of pairs.
-
-    Parameters
-    ----------
-    problem : GramSDP
-        A maximum with a basis whose columns are of mean zero, and soft equalities on squared
-        distances of pairs only.
-
-    Returns
-    -------
-    CompressedSDP
-        The program over L, and the way back (`lift`).
-
-    Raises
-    ------
-    InvalidInputError
-        If the program is of another shape.
-    """
+    """Return an equivalent program whose size does not depend on the number of pairs."""
     constraints = problem.constraints
     if (
         constraints is None

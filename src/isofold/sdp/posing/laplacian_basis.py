@@ -18,22 +18,7 @@ __all__ = ["laplacian_basis"]
 
 @stage("smooth functions")
 def laplacian_basis(n_points: int, pairs: Any, n_vectors: int) -> FloatArray:
-    """Return the smoothest functions on a graph: the bottom eigenvectors of its Laplacian.
-
-    Parameters
-    ----------
-    n_points : int
-        The number of points.
-    pairs : array-like of shape (n_pairs, 2)
-        The edges.
-    n_vectors : int
-        How many; the constant one does not count.
-
-    Returns
-    -------
-    ndarray of shape (n_points, n_vectors)
-        Orthonormal columns of mean zero.
-    """
+    """Return the smoothest functions on a graph: the bottom eigenvectors of its Laplacian."""
     edges = check_pairs(pairs, n_points)
     laplacian = sp.csr_array(PairForms(edges, n_points).adjoint(np.ones(len(edges))))
     constant = np.full(n_points, 1.0 / np.sqrt(n_points))

@@ -27,22 +27,6 @@ def natural_penalty(
     and the size is that of multipliers: the least uniform weight that balances the objective, which
     for variance is 1/λ₂ of the unit Laplacian.
 
-    Parameters
-    ----------
-    n_points : int
-        The number of points.
-    pairs : array-like of shape (n_pairs, 2)
-        The pairs; all points must be connected by them.
-    squared_distances : array-like of shape (n_pairs,)
-        Their squared distances.
-    objective : matrix of shape (n_points, n_points) or None, default=None
-        What is maximized, the variance if None.
-
-    Returns
-    -------
-    ndarray of shape (n_pairs,)
-        The penalties, to be multiplied by a number such as 16.
-
     Examples
     --------
     >>> from isofold.sdp.posing.natural_units import natural_penalty

@@ -89,31 +89,7 @@ def stretch(
     units: FloatArray | None = None,
     least_error: float | None = None,
 ) -> Stretched:
-    """Return the points that stretch most among those that keep squares as well as possible.
-
-    Parameters
-    ----------
-    problem : GramSDP
-        A maximum whose constraints are hard equalities with positive targets b: what is kept.
-    slack : float
-        s, the root mean square of relative errors that may be added to the least one.
-    solver : DenseSDP, LowRankSDP or ConicSDP
-        What solves the programs.
-    units : ndarray of shape (n_forms,) or None, default=None
-        u_e, relative to which errors count; the targets if None.
-    least_error : float or None, default=None
-        e* if it is known, for example zero for distances of given points.
-
-    Returns
-    -------
-    Stretched
-        The solution.
-
-    Raises
-    ------
-    InvalidInputError
-        If the problem keeps nothing.
-    """
+    """Return the points that stretch most among those that keep squares as well as possible."""
     units = _kept(problem).upper if units is None else units
     if not _stretches(problem):
         # Nothing is pulled apart: the first stage is all there is.
@@ -245,17 +221,7 @@ def _solve(problem: GramSDP, solver: Solver) -> SDPSolution:
 def relative_error(
     problem: GramSDP, coordinates: FloatArray, units: FloatArray | None = None
 ) -> float:
-    """Return the root of the mean of (⟨A_e, G⟩ − b_e)²/u_e² at coordinates of the points.
-
-    Parameters
-    ----------
-    problem : GramSDP
-        The program with the kept squares.
-    coordinates : ndarray of shape (n_points, k)
-        Y, with G = YYᵀ.
-    units : ndarray of shape (n_forms,) or None, default=None
-        u_e; the targets b_e if None.
-    """
+    """Return the root of the mean of (⟨A_e, G⟩ − b_e)²/u_e² at coordinates of the points."""
     constraints = _kept(problem)
     if len(constraints.upper) == 0:
         return 0.0

@@ -74,18 +74,7 @@ class _FreeDirections:
 
 
 def refuse_unbounded(program: Program) -> None:
-    """Raise an error if a program is seen to be unbounded.
-
-    Parameters
-    ----------
-    program : Program
-        The program, as a minimum.
-
-    Raises
-    ------
-    UnboundedProblemError
-        If the objective can be improved without end.
-    """
+    """Raise an error if a program is seen to be unbounded."""
     free = _free_directions(program)
     if free is None:
         return

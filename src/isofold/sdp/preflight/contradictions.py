@@ -79,20 +79,7 @@ def _intersected(
 
 
 def find_contradiction(program: Program, bounds: PairBounds | None) -> str | None:
-    """Return a sentence (without its full stop) about constraints that exclude each other.
-
-    Parameters
-    ----------
-    program : Program
-        The program.
-    bounds : PairBounds or None
-        Its hard bounds on pairs, if it has such.
-
-    Returns
-    -------
-    str or None
-        What was seen; None if nothing was. Not all contradictions can be seen this way.
-    """
+    """Return a sentence (without its full stop) about constraints that exclude each other."""
     if bounds is None:
         forms = program.forms.squares()
         return _impossible_sum(program, forms)
@@ -106,22 +93,7 @@ def find_contradiction(program: Program, bounds: PairBounds | None) -> str | Non
 
 
 def contradiction_of_lengths(n_points: int, pairs: Any, squared_distances: Any) -> str | None:
-    """Return a sentence about given distances that violate the triangle inequality.
-
-    Parameters
-    ----------
-    n_points : int
-        The number of points.
-    pairs : array-like of shape (n_pairs, 2)
-        The pairs, by the numbers that the sentence will use.
-    squared_distances : array-like of shape (n_pairs,)
-        Their squared distances, to be kept.
-
-    Returns
-    -------
-    str or None
-        What was seen; None if nothing was.
-    """
+    """Return a sentence about given distances that violate the triangle inequality."""
     program = Program.of(GramSDP.unfolding(n_points, pairs, squared_distances))
     return find_contradiction(program, hard_pair_bounds(program))
 

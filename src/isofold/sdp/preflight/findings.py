@@ -39,24 +39,7 @@ class Findings:
 
 
 def inspect_program(program: Program) -> Findings:
-    """Return what is known of a program before any iteration.
-
-    Parameters
-    ----------
-    program : Program
-        The program, as a minimum.
-
-    Returns
-    -------
-    Findings
-        Contradictions that were seen, and warnings.
-
-    Raises
-    ------
-    UnboundedProblemError
-        If the constraints do not contradict each other and the objective can be improved without
-        end.
-    """
+    """Return what is known of a program before any iteration."""
     bounds = hard_pair_bounds(program)
     contradiction = find_contradiction(program, bounds)
     cliques = CliqueReport() if bounds is None else inspect_cliques(bounds)

@@ -63,18 +63,7 @@ class CliqueReport:
 
 
 def inspect_cliques(bounds: PairBounds) -> CliqueReport:
-    """Return what a sample of the cliques of hard equalities shows.
-
-    Parameters
-    ----------
-    bounds : PairBounds
-        The hard bounds of a program on pairs.
-
-    Returns
-    -------
-    CliqueReport
-        How many were tried, how many lie flat, one example.
-    """
+    """Return what a sample of the cliques of hard equalities shows."""
     equal = (bounds.lower == bounds.upper) & (bounds.upper > 0.0)
     if np.sum(equal) < 3:
         return CliqueReport()
@@ -96,20 +85,7 @@ def inspect_cliques(bounds: PairBounds) -> CliqueReport:
 
 
 def strictness_warnings(program: Program, cliques: CliqueReport) -> tuple[str, ...]:
-    """Return one sentence for each reason why no Gram matrix is strictly feasible.
-
-    Parameters
-    ----------
-    program : Program
-        The program.
-    cliques : CliqueReport
-        What was seen of its cliques of equalities.
-
-    Returns
-    -------
-    tuple of str
-        Warnings for the user.
-    """
+    """Return one sentence for each reason why no Gram matrix is strictly feasible."""
     found = []
     envelope = program.envelope
     forms = program.forms

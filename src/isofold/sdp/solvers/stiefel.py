@@ -69,18 +69,7 @@ class StiefelProduct:
         return tangent + len(self.free) * p
 
     def orthonormalize(self, Y: FloatArray) -> FloatArray:
-        """Return the nearest matrix with orthonormal blocks: their polar factors; free rows stay.
-
-        Parameters
-        ----------
-        Y : ndarray of shape (size, p)
-            Any matrix with at least as many columns as the largest block has rows.
-
-        Returns
-        -------
-        ndarray of shape (size, p)
-            A point of the manifold. A block that is singular is completed arbitrarily.
-        """
+        """Return the nearest matrix with orthonormal blocks: their polar factors; free rows stay."""
         out = np.array(Y, dtype=np.float64)
         for rows in self.groups:
             out[rows] = _polar_factors(out[rows])
@@ -91,20 +80,7 @@ class StiefelProduct:
         return self.orthonormalize(Y + V)
 
     def multipliers(self, Y: FloatArray, G: FloatArray) -> BlockMatrices:
-        """Return Λ_i = sym(G_i Y_iᵀ) for every block.
-
-        Parameters
-        ----------
-        Y : ndarray of shape (size, p)
-            A point of the manifold.
-        G : ndarray of shape (size, p)
-            A Euclidean gradient, or C @ Y for the multipliers of ⟨C, YYᵀ⟩.
-
-        Returns
-        -------
-        list of ndarray of shape (n_blocks, r, r)
-            Symmetric matrices, one array for every size of blocks.
-        """
+        """Return Λ_i = sym(G_i Y_iᵀ) for every block."""
         return [_symmetric(G[rows] @ Y[rows].swapaxes(1, 2)) for rows in self.groups]
 
     def multiply(self, matrices: BlockMatrices, V: FloatArray) -> FloatArray:
@@ -136,19 +112,7 @@ class StiefelProduct:
         return V - self.multiply(self.multipliers(Y, V), Y)
 
     def tangent_basis(self, Y: FloatArray) -> list[FloatArray]:
-        """Return orthonormal bases of the tangent spaces of the blocks.
-
-        Parameters
-        ----------
-        Y : ndarray of shape (size, p)
-            A point of the manifold.
-
-        Returns
-        -------
-        list of ndarray of shape (n_blocks, r, p, r·p − r(r+1)/2)
-            One array for every size of blocks: rotations within the rows of a block, then
-            motions of each row into the orthogonal complement of the block.
-        """
+        """Return orthonormal bases of the tangent spaces of the blocks."""
         return [_tangent_bases(Y[rows]) for rows in self.groups]
 
     def random_point(self, p: int, rng: np.random.Generator) -> FloatArray:

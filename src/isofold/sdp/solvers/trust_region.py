@@ -89,39 +89,7 @@ def trust_region(
     forcing: float = 0.1,
     radius: float | None = None,
 ) -> Iterator[TrustRegionStep]:
-    """Yield the start and then one step after the other until the gradient is small.
-
-    Parameters
-    ----------
-    manifold : StiefelProduct
-        Where Y lives.
-    objective : SmoothObjective
-        What is minimized.
-    Y : ndarray of shape (size, p)
-        The start; its blocks are made orthonormal.
-    precondition : callable or None, default=None
-        A symmetric positive definite approximation of the inverse Hessian, applied to matrices of
-        the shape of Y; what leaves the tangent space is projected back.
-    precondition_at : callable or None, default=None
-        Returns a preconditioner for every point, or None where `precondition` has to do.
-    tol : float, default=0.0
-        Norm of the gradient along the manifold at which to stop.
-    max_iter : int, default=100
-        Outer steps.
-    max_products : int, default=200
-        Products with the Hessian in one outer step.
-    forcing : float, default=0.1
-        How far conjugate gradients reduce the preconditioned residual at first; as the gradient
-        falls the reduction grows with it, so that the convergence is superlinear.
-    radius : float or None, default=None
-        The first radius, in the norm of the preconditioner. None: the length of the preconditioned
-        gradient, where a perfect preconditioner would put the minimum.
-
-    Yields
-    ------
-    TrustRegionStep
-        The point after each outer step, whether or not it moved.
-    """
+    """Yield the start and then one step after the other until the gradient is small."""
     Y = manifold.orthonormalize(Y)
     value, n_products, first_length = objective.value(Y), 0, 0.0
     model: _Model | None = None

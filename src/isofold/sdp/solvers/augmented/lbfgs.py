@@ -83,26 +83,7 @@ def minimize(
     residual_tol: float,
     precondition: Callable[[FloatArray], FloatArray] | None = None,
 ) -> Iterator[Point]:
-    """Yield points of decreasing objective until the residual is small or the steps end.
-
-    Parameters
-    ----------
-    program : Program
-        The program, with finite penalties and no orthonormal blocks.
-    point : Point
-        Where to begin.
-    max_iter : int
-        The largest number of steps.
-    residual_tol : float
-        Residual to reach.
-    precondition : callable or None, default=None
-        An approximate inverse of the Hessian.
-
-    Yields
-    ------
-    Point
-        After every step.
-    """
+    """Yield points of decreasing objective until the residual is small or the steps end."""
     memory: deque[tuple[FloatArray, FloatArray, float]] = deque(maxlen=MEMORY)
     for _ in range(max_iter):
         if point.residual <= residual_tol:

@@ -109,22 +109,7 @@ class Mixed:
     task = "place pieces"
 
     def iterates(self, program: Program, options: Options, start: Start) -> Iterator[Iterate]:
-        """Yield points on the manifold, nearer and nearer to feasible; the last has a status.
-
-        Parameters
-        ----------
-        program : Program
-            The program, as a minimum.
-        options : Options
-            Tolerances and limits.
-        start : Start
-            Where to begin.
-
-        Yields
-        ------
-        Iterate
-            After every trust-region step.
-        """
+        """Yield points on the manifold, nearer and nearer to feasible; the last has a status."""
         yield from _Run(with_translation_gauge(program), options, start).iterates()
 
     @stage("certificate")
@@ -134,22 +119,7 @@ class Mixed:
         options: Options,  # noqa: ARG002 - the protocol's
         iterate: Iterate,
     ) -> Certificate:
-        """Return the bound that the iterate's multipliers prove.
-
-        Parameters
-        ----------
-        program : Program
-            The program, as a minimum.
-        options : Options
-            Not used.
-        iterate : Iterate
-            The point.
-
-        Returns
-        -------
-        Certificate
-            In the sense of the minimum; its dual is −∞ if no bound is known.
-        """
+        """Return the bound that the iterate's multipliers prove."""
         Y, w = iterate.Y, program.envelope.admissible(iterate.multipliers)
         manifold = StiefelProduct(program.blocks, program.size)
         blocks = _block_multipliers(program, manifold, Y, w)

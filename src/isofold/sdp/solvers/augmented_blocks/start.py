@@ -30,15 +30,6 @@ def spectral_start(program: Program, rank: int, multipliers: FloatArray) -> Floa
     """Return the lowest eigenvectors of the slack that forms missed by their own size have.
 
     They are as long as the rows of blocks are on average.
-
-    Parameters
-    ----------
-    program : Program
-        The program, as a minimum.
-    rank : int
-        How many.
-    multipliers : ndarray of shape (n_forms,)
-        The multipliers of such forms.
     """
     usable = np.isfinite(program.envelope.upper) & positive_forms(program.forms)
     slack = program.slack(np.where(usable, multipliers, 0.0))
@@ -53,13 +44,6 @@ def first_penalty(program: Program, weight: FloatArray) -> float:
 
     If the cost pulls them apart, the penalty is raised until bounds that are missed by all of their
     size outweigh the cost.
-
-    Parameters
-    ----------
-    program : Program
-        The program, as a minimum.
-    weight : ndarray of shape (n_forms,)
-        The penalties of the forms in units of the one that is returned.
     """
     bounds = bound_sizes(program.envelope)
     penalty = FIRST_PENALTY * program.cost_scale / typical_size(bounds)
@@ -79,23 +63,11 @@ def first_penalty(program: Program, weight: FloatArray) -> float:
 
 
 def bound_sizes(envelope: Envelope) -> FloatArray:
-    """Return the magnitude of the upper bound, or of the lower one, of each form.
-
-    Parameters
-    ----------
-    envelope : Envelope
-        The functions of the forms.
-    """
+    """Return the magnitude of the upper bound, or of the lower one, of each form."""
     bounds = np.where(np.isfinite(envelope.upper), envelope.upper, envelope.lower)
     return np.abs(np.where(np.isfinite(bounds), bounds, 0.0))
 
 
 def typical_size(bounds: FloatArray) -> float:
-    """Return the mean of the magnitudes of bounds, 1 if all are zero.
-
-    Parameters
-    ----------
-    bounds : ndarray of shape (n_forms,)
-        What `bound_sizes` returns.
-    """
+    """Return the mean of the magnitudes of bounds, 1 if all are zero."""
     return float(bounds.mean()) if np.any(bounds) else 1.0

@@ -65,18 +65,7 @@ class TangentNewton:
         return not isinstance(program.cost, LinearOperator)
 
     def inverse_at(self, Y: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
-        """Return the damped inverse Hessian at a point, None if there is none.
-
-        Parameters
-        ----------
-        Y : ndarray of shape (size, p)
-            A point of the manifold.
-
-        Returns
-        -------
-        callable or None
-            The map V ↦ B(H + λI)⁻¹BᵀV of matrices of the shape of Y.
-        """
+        """Return the damped inverse Hessian at a point, None if there is none."""
         basis = self._basis(Y)
         hessian = self._hessian(Y, basis)
         if hessian.shape[0] == 0:

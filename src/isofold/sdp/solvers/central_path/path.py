@@ -64,19 +64,7 @@ class PathPoint:
 
 
 def central_path(system: EqualitySystem) -> Iterator[PathPoint]:
-    """Yield points that come nearer to the optimum until rounding ends it.
-
-    Parameters
-    ----------
-    system : EqualitySystem
-        The program.
-
-    Yields
-    ------
-    PathPoint
-        The start, and the point after every step. Nothing if no multipliers with a positive
-        definite slack were found.
-    """
+    """Yield points that come nearer to the optimum until rounding ends it."""
     start = _start(system)
     if start is None:
         return

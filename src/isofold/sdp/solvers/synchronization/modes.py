@@ -44,27 +44,7 @@ def low_modes(
     n_iter: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Return approximate lowest eigenvectors of K x = λ D x by inverse iteration.
-
-    Parameters
-    ----------
-    joint : JointMatrix
-        The cost.
-    factor : SymmetricFactor
-        Factors of the cost, shifted so that it is positive definite.
-    n_modes : int
-        How many vectors.
-    n_iter : int
-        Solves with the factors; the lowest modes are good after five.
-    rng : Generator
-        Source of the random start.
-
-    Returns
-    -------
-    ndarray of shape (size, n_modes)
-        Columns, the lowest first, zero on free rows, orthonormal with respect to D, the diagonal
-        of row sums of |C|. It keeps patches that hang on by little from having modes of their own.
-    """
+    """Return approximate lowest eigenvectors of K x = λ D x by inverse iteration."""
     free, weight = joint.manifold.free, joint.row_sums[:, None] / joint.scale
     weight = np.where(weight > 0.0, weight, 1.0)
     X: FloatArray = rng.standard_normal((joint.manifold.size, n_modes))
@@ -83,24 +63,7 @@ def low_modes(
 def isometric_combination(
     joint: JointMatrix, modes: FloatArray, p: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Return p combinations of modes with nearly orthonormal blocks, spread out as far as can be.
-
-    Parameters
-    ----------
-    joint : JointMatrix
-        The cost.
-    modes : ndarray of shape (size, n_modes)
-        The modes, at least p.
-    p : int
-        The number of combinations.
-    rng : Generator
-        Source of the sample of blocks.
-
-    Returns
-    -------
-    ndarray of shape (size, p)
-        The combinations in principal axes, the widest first; blocks are not yet orthonormal.
-    """
+    """Return p combinations of modes with nearly orthonormal blocks, spread out as far as can be."""
     manifold, n_modes = joint.manifold, modes.shape[1]
     # Columns of unit mean square make the unknowns A of the order of one.
     modes = modes * np.sqrt(manifold.n_orthonormal_rows / np.sum(modes**2, axis=0))

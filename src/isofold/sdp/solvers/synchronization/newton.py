@@ -66,26 +66,7 @@ class NewtonStep:
 def newton_steps(
     joint: JointMatrix, Y: FloatArray, *, tol: float, max_iter: int, patient: bool = True
 ) -> Iterator[NewtonStep]:
-    """Yield the start with its best free rows, then one Newton step after the other.
-
-    Parameters
-    ----------
-    joint : JointMatrix
-        The cost.
-    Y : ndarray of shape (size, p)
-        The start; its blocks are made orthonormal.
-    tol : float
-        Relative accuracy of the objective to be reached, down to the rounding floor.
-    max_iter : int
-        Steps at most.
-    patient : bool, default=True
-        Whether to go on from where the Hessian is indefinite, far from any minimum.
-
-    Yields
-    ------
-    NewtonStep
-        The point after each step; the last one has converged unless the steps ran out.
-    """
+    """Yield the start with its best free rows, then one Newton step after the other."""
     manifold = joint.manifold
     Y = joint.with_best_free_rows(manifold.orthonormalize(Y))
     value, image = joint.value(Y)

@@ -66,18 +66,7 @@ class Strings:
 
     @staticmethod
     def fits(program: Program) -> bool:
-        """Tell whether all bounds are hard, positive, from above, and Newton's system can be had.
-
-        Parameters
-        ----------
-        program : Program
-            The program, as a minimum.
-
-        Returns
-        -------
-        bool
-            Whether this family is the one to use.
-        """
+        """Tell whether all bounds are hard, positive, from above, and Newton's system can be had."""
         envelope = program.envelope
         bounded = envelope.is_hard & np.isinf(envelope.lower) & np.isfinite(envelope.upper)
         if len(program.blocks) or not len(bounded) or not np.all(bounded & (envelope.upper > 0.0)):
@@ -85,22 +74,7 @@ class Strings:
         return newton_system(program, FIRST_COLUMNS) is not None
 
     def iterates(self, program: Program, options: Options, start: Start) -> Iterator[Iterate]:
-        """Yield strictly feasible iterates; the last has a status.
-
-        Parameters
-        ----------
-        program : Program
-            The program, as a minimum.
-        options : Options
-            Tolerances and limits.
-        start : Start
-            Where to begin.
-
-        Yields
-        ------
-        Iterate
-            After every Newton step, with the best multipliers so far.
-        """
+        """Yield strictly feasible iterates; the last has a status."""
         yield from _Run(program, options, start).iterates()
 
     @stage("certificate")
@@ -110,22 +84,7 @@ class Strings:
         options: Options,  # noqa: ARG002 - the protocol's
         iterate: Iterate,
     ) -> Certificate:
-        """Return the bound that the iterate's multipliers prove.
-
-        Parameters
-        ----------
-        program : Program
-            The program, as a minimum.
-        options : Options
-            Not used.
-        iterate : Iterate
-            The point.
-
-        Returns
-        -------
-        Certificate
-            In the sense of the minimum; its dual is −∞ if no bound is known.
-        """
+        """Return the bound that the iterate's multipliers prove."""
         w = np.maximum(iterate.multipliers, 0.0)
         floor = proved_floor(program.slack(w), program.gauge)
         raised = _raise(
