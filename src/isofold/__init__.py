@@ -9,13 +9,10 @@ if _TYPE_CHECKING:
         datasets,
         exceptions,
         extension,
-        linalg,
         neighbors,
         plot,
         quality,
         sdp,
-        storage,
-        survey,
     )
     from isofold._progress.stages import progress
     from isofold.clustering import LDLC, MPPCA, VQPCA, GeodesicKMedoids, LocalSubspaceClassifier
@@ -60,7 +57,6 @@ __all__ = [
     "datasets",
     "exceptions",
     "extension",
-    "linalg",
     "load",
     "neighbors",
     "plot",
@@ -69,8 +65,6 @@ __all__ = [
     "report",
     "save",
     "sdp",
-    "storage",
-    "survey",
 ]
 
 # Estimators and functions, by the room they live in.

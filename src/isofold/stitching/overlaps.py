@@ -175,7 +175,7 @@ def measure_overlaps(
 
 
 def joint_matrix(overlaps: Overlaps, dimensions: IntArray) -> sp.csr_array:
-    """Return the misfit of all overlaps as a sparse quadratic form of rotations and translations."""
+    """Return the misfit of all overlaps as a quadratic form of rotations and translations."""
     c, side = overlaps.own.shape[:2]
     i, j = overlaps.pairs.T
     rows = np.concatenate([np.arange(c), i, j])

@@ -125,7 +125,7 @@ class KernelEmbedder(BaseEmbedder):
     def _kernel_function(
         self, centered: FloatArray, kept: FloatArray, width: float
     ) -> KernelFunction:
-        """Return the kernel, with γ from the kept distances or the size of the data if automatic."""
+        """Return the kernel, with γ from the kept distances or the size of the data."""
         kind = self.kernel
         if not callable(kind) and not (isinstance(kind, str) and kind in KERNELS):
             msg = (

@@ -213,7 +213,7 @@ def _projected_objective(
 def stretch_on_map(
     points: FloatArray, labels: IntArray, graph: NeighborGraph, Y: FloatArray
 ) -> float:
-    """Return the mean of ‖y_i − y_j‖²/‖x_i − x_j‖² over pairs of different tesserae, edges apart."""
+    """Return the mean of ‖y_i − y_j‖²/‖x_i − x_j‖² over pairs of different tesserae."""
     counts = labels[:, None] < labels
     first, second = graph.edges.T
     counts[first, second] = counts[second, first] = False

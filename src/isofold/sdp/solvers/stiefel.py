@@ -69,7 +69,7 @@ class StiefelProduct:
         return tangent + len(self.free) * p
 
     def orthonormalize(self, Y: FloatArray) -> FloatArray:
-        """Return the nearest matrix with orthonormal blocks: their polar factors; free rows stay."""
+        """Return the nearest matrix with orthonormal blocks: their polar factors."""
         out = np.array(Y, dtype=np.float64)
         for rows in self.groups:
             out[rows] = _polar_factors(out[rows])

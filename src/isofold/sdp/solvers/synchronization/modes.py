@@ -63,7 +63,7 @@ def low_modes(
 def isometric_combination(
     joint: JointMatrix, modes: FloatArray, p: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Return p combinations of modes with nearly orthonormal blocks, spread out as far as can be."""
+    """Return p combinations of modes with nearly orthonormal blocks, widely spread."""
     manifold, n_modes = joint.manifold, modes.shape[1]
     # Columns of unit mean square make the unknowns A of the order of one.
     modes = modes * np.sqrt(manifold.n_orthonormal_rows / np.sum(modes**2, axis=0))

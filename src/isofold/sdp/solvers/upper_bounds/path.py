@@ -66,7 +66,7 @@ class Strings:
 
     @staticmethod
     def fits(program: Program) -> bool:
-        """Tell whether all bounds are hard, positive, from above, and Newton's system can be had."""
+        """Tell whether all bounds are hard, positive, from above, and few enough for Newton."""
         envelope = program.envelope
         bounded = envelope.is_hard & np.isinf(envelope.lower) & np.isfinite(envelope.upper)
         if len(program.blocks) or not len(bounded) or not np.all(bounded & (envelope.upper > 0.0)):
