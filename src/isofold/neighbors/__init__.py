@@ -22,9 +22,10 @@ from isofold.neighbors.geodesic import (
     geodesic_distances,
     nearest_source,
 )
-from isofold.neighbors.graph import NeighborGraph, build_graph, shortest_edges
-from isofold.neighbors.outliers import find_outliers, find_settled, subgraph
+from isofold.neighbors.graph import NeighborGraph, build_graph, shortest_edges, subgraph
+from isofold.neighbors.outliers import find_outliers, find_settled
 from isofold.neighbors.paths import GraphPaths, RememberedPaths
+from isofold.neighbors.point_set import PointSet
 from isofold.neighbors.resolve import choose_graph, join_shared
 from isofold.neighbors.search.build import (
     BruteForceSearch,
@@ -55,6 +56,7 @@ __all__ = [
     "NeighborGraph",
     "NeighborSearch",
     "Neighbors",
+    "PointSet",
     "RadiusNeighbors",
     "RememberedPaths",
     "SpanningTree",

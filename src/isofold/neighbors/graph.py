@@ -267,6 +267,37 @@ def shortest_edges(graph: NeighborGraph, n_edges: int) -> sp.csr_array:
     return symmetric_matrix(graph.n_nodes, graph.edges[is_short], graph.lengths[is_short])
 
 
+def subgraph(graph: NeighborGraph, nodes: IntArray) -> NeighborGraph:
+    """Return the graph of some nodes, renumbered; its samples are these nodes.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Any graph.
+    nodes : ndarray of int
+        The nodes to keep, ascending.
+
+    Returns
+    -------
+    NeighborGraph
+        Their graph.
+    """
+    number = np.full(graph.n_nodes, -1)
+    number[nodes] = np.arange(len(nodes))
+    edges = number[graph.edges]
+    inside = (edges >= 0).all(axis=1)
+    every = np.arange(len(nodes))
+    return replace(
+        graph,
+        n_nodes=len(nodes),
+        edges=edges[inside],
+        lengths=graph.lengths[inside],
+        node_of_sample=every,
+        sample_of_node=every,
+        is_bridge=graph.is_bridge[inside],
+    )
+
+
 def distances_between_nodes(distances: FloatArray) -> tuple[FloatArray, Distinct]:
     """Merge samples at distance zero, and return the least distance of every two nodes."""
     zeros = np.argwhere(distances == 0)
