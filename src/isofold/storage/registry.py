@@ -152,6 +152,12 @@ KINDS: dict[str, Kind] = {
     "HNSWSearch": Kind("isofold.neighbors.search.approximate:HNSWSearch"),
     # Graphs, covers and clusters.
     "NeighborGraph": Kind("isofold.neighbors.graph:NeighborGraph", check="neighbor_graph"),
+    "Knn": Kind("isofold.neighbors.choices:Knn"),
+    "Mutual": Kind("isofold.neighbors.choices:Mutual"),
+    "Radius": Kind("isofold.neighbors.choices:Radius"),
+    "Bridged": Kind("isofold.neighbors.choices:Bridged"),
+    "Enhanced": Kind("isofold.neighbors.choices:Enhanced"),
+    "Lengths": Kind("isofold.neighbors.choices:Lengths"),
     "SpanningTree": Kind("isofold.neighbors.spanning:SpanningTree", check="spanning_tree"),
     "PatchCover": Kind("isofold.patches.cover:PatchCover", check="patch_cover"),
     "Tesserae": Kind("isofold.patches.tesserae:Tesserae", check="tesserae"),

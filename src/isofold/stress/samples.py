@@ -22,9 +22,9 @@ from isofold.neighbors import (
     NeighborSearch,
     all_pairs_geodesics,
     build_search,
-    choose_graph,
     connected_components,
     geodesic_distances,
+    resolve_graph,
 )
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.shortcuts import without_shortcuts
@@ -140,7 +140,7 @@ class LocalSamples:
         return Core(self, chosen, inner, inner.ways, None)
 
     def _ready_graph(self) -> NeighborGraph:
-        graph = choose_graph(self.X, "knn", metric=self.metric, n_jobs=self.n_jobs)
+        graph = resolve_graph(self.X, "knn", metric=self.metric, n_jobs=self.n_jobs)
         n_pieces = connected_components(graph).n_components
         if n_pieces > 1:
             msg = (
@@ -163,7 +163,7 @@ class LocalSamples:
         return lengths
 
     def _graph_of(self, X: Any, kind: str, n_neighbors: int) -> NeighborGraph:
-        return choose_graph(
+        return resolve_graph(
             X, kind, n_neighbors=n_neighbors, metric=self.metric, n_jobs=self.n_jobs
         )
 

@@ -59,7 +59,7 @@ from isofold.extension import (
     spread_landmarks,
 )
 from isofold.linalg import deterministic_signs, principal_coordinates
-from isofold.neighbors import NeighborGraph, build_graph, choose_graph, mean_at_nodes
+from isofold.neighbors import NeighborGraph, build_graph, mean_at_nodes, resolve_graph
 from isofold.patches.tesserae import Tesserae, cut_tesserae
 from isofold.sdp import DenseSDP
 from isofold.sdp.posing.two_stage import Stretched, stretch
@@ -320,7 +320,7 @@ class TesseraMap(KernelEmbedder):
     def _neighbors(self, X: FloatArray) -> NeighborGraph:
         """Return the neighbors of distinct samples, in one piece."""
         check_units(X, name="X")
-        graph = choose_graph(
+        graph = resolve_graph(
             X,
             "bridged",
             n_neighbors=self.n_neighbors,

@@ -30,11 +30,11 @@ from isofold.extension import DistanceMap, Extension, GooseMap, fit_from_distanc
 from isofold.neighbors import (
     LengthErrors,
     NeighborGraph,
-    choose_graph,
     connected_components,
     dimension_of_lengths,
     edge_errors,
     mean_at_nodes,
+    resolve_graph,
 )
 from isofold.neighbors.resolution import merge_unresolved
 from isofold.sdp import LowRankSDP, SDPSolution, Status
@@ -123,7 +123,7 @@ class BaseUnfolder(BaseEmbedder):
 
     def _make_graph(self, X: FloatArray) -> NeighborGraph:
         """Return the graph whose lengths are kept."""
-        return choose_graph(
+        return resolve_graph(
             X,
             self.graph,
             n_neighbors=self.n_neighbors,

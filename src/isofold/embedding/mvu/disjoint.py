@@ -50,11 +50,11 @@ from isofold.linalg import coordinates_from_gram, gram_from_distances
 from isofold.neighbors import (
     LengthErrors,
     NeighborGraph,
-    choose_graph,
     connect,
     connected_components,
     edge_errors,
     mean_at_nodes,
+    resolve_graph,
     subgraph,
 )
 from isofold.neighbors.connect import STRATEGIES
@@ -179,7 +179,7 @@ class DisjointMVU(BaseEmbedder):
         check_choice(self.representatives, tuple(REPRESENTATIVES), name="representatives")
         strategy, n_links = _read_links(self.links)
         rng = read_seed(self.random_state)
-        graph = choose_graph(
+        graph = resolve_graph(
             X,
             n_neighbors=self.n_neighbors,
             default=default_neighbors(r),
