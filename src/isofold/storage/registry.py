@@ -140,7 +140,7 @@ KINDS: dict[str, Kind] = {
     "Distinct": Kind("isofold.neighbors.duplicates:Distinct", check="distinct"),
     "KernelMap": Kind("isofold.extension.kernel_map:KernelMap"),
     "CorrectedMap": Kind("isofold.extension.kernel_map:CorrectedMap"),
-    "KernelFunction": Kind("isofold.linalg.kernels:KernelFunction"),
+    "KernelFunction": Kind("isofold.extension.kernel_function:KernelFunction"),
     "KernelCentering": Kind("isofold.linalg.centering:KernelCentering"),
     "NystromMap": Kind("isofold.extension.nystrom:NystromMap"),
     "GeodesicRows": Kind("isofold.extension.nystrom:GeodesicRows"),

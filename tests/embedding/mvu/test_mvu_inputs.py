@@ -204,7 +204,7 @@ def test_combinations_that_make_no_sense():
     with pytest.raises(InvalidInputError, match="sparse graph of lengths does not hold them"):
         model(metric="precomputed", angles=True).fit(sp.csr_array(distances))
     for X in (distances, sp.csr_array(distances)):
-        with pytest.raises(InvalidInputError, match="compares the directions of links"):
+        with pytest.raises(InvalidInputError, match="compares the directions of edges"):
             model(metric="precomputed", graph="eng").fit(X)
     for size in ({"graph": 1.0}, {"n_neighbors": 5}):
         with pytest.raises(InvalidInputError, match="ready"):

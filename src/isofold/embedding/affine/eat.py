@@ -32,6 +32,7 @@ from isofold._validation import check_count
 from isofold.embedding.affine.base import KernelEmbedder, fitted_map, preservation, warn_of_kernel
 from isofold.embedding.affine.pairs import Places, Sides, Told, read_pairs
 from isofold.embedding.affine.program import AffineProgram, warn_of_targets
+from isofold.embedding.affine.span import KernelSpan
 from isofold.embedding.mvu.base import (
     Unfolded,
     describe,
@@ -43,7 +44,6 @@ from isofold.embedding.mvu.base import (
 )
 from isofold.exceptions import EarlyInterrupt, InvalidInputError
 from isofold.extension import KernelMap
-from isofold.linalg.kernels import KernelSpan
 from isofold.neighbors import NeighborGraph, build_graph, connect, mean_at_nodes
 from isofold.sdp.posing.two_stage import Stretched
 

@@ -11,10 +11,10 @@ import numpy as np
 from isofold._progress.stages import interrupted
 from isofold._typing import FloatArray
 from isofold.embedding.affine.pairs import Sides
+from isofold.embedding.affine.span import KernelSpan
 from isofold.embedding.mvu.base import LOST, columns_for, make_solver
 from isofold.exceptions import DoubtfulMapWarning, UnboundedProblemError, warn_user
 from isofold.linalg import principal_coordinates
-from isofold.linalg.kernels import KernelSpan
 from isofold.neighbors import NeighborGraph, connected_components
 from isofold.sdp import DenseSDP, GramSDP, LowRankSDP, Status
 from isofold.sdp.posing.two_stage import MOST_FUNCTIONS, Stretched, relative_error, stretch

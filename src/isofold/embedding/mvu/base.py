@@ -36,7 +36,7 @@ from isofold.neighbors import (
     mean_at_nodes,
     resolve_graph,
 )
-from isofold.neighbors.resolution import merge_unresolved
+from isofold.neighbors.graph import merge_unresolved
 from isofold.sdp import LowRankSDP, SDPSolution, Status
 from isofold.sdp.preflight.contradictions import contradiction_of_lengths
 
