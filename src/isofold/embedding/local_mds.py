@@ -39,7 +39,7 @@ from isofold._validation import (
     check_repeats,
 )
 from isofold.embedding.mvu.base import check_lengths, make_extension, read_seed, warn_of_bridges
-from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
+from isofold.linalg import classical_scaling, principal_coordinates
 from isofold.neighbors import (
     LengthErrors,
     edge_errors,
@@ -271,7 +271,7 @@ def _start(ways: FloatArray, straight: FloatArray | None, r: int) -> FloatArray:
     on single edges, and so would the map; straight distances, made as long as the ways, do not.
     """
     n = len(ways)
-    scaled = coordinates_from_gram(gram_from_distances(ways.astype(np.float64) ** 2), min(r, n))
+    scaled = classical_scaling(ways.astype(np.float64) ** 2, min(r, n))
     start = scaled.coordinates
     if straight is not None and straight.any() and scaled.explained < LEAST_EXPLAINED:
         some = np.linspace(0, n - 1, min(n, SCALE_SAMPLE)).astype(np.intp)

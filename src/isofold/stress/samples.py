@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
-from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
+from isofold.linalg import classical_scaling, principal_coordinates
 from isofold.neighbors import (
     NeighborGraph,
     Neighbors,
@@ -121,8 +121,8 @@ class LocalSamples:
             return principal_coordinates(points, min(n_components, *points.shape)).coordinates
         distances = self.X[np.ix_(rows, rows)].astype(np.float64)
         unit = float(distances.max()) or 1.0
-        gram = gram_from_distances(((distances + distances.T) / (2.0 * unit)) ** 2)
-        return unit * coordinates_from_gram(gram, min(n_components, len(rows))).coordinates
+        squares = ((distances + distances.T) / (2.0 * unit)) ** 2
+        return unit * classical_scaling(squares, min(n_components, len(rows))).coordinates
 
     @property
     def is_sparse(self) -> bool:

@@ -46,7 +46,7 @@ from isofold.embedding.mvu.base import (
 )
 from isofold.embedding.mvu.mvu import pose
 from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, warn_user
-from isofold.linalg import coordinates_from_gram, gram_from_distances
+from isofold.linalg import classical_scaling
 from isofold.neighbors import (
     LengthErrors,
     NeighborGraph,
@@ -300,8 +300,8 @@ def _scaled(graph: NeighborGraph) -> FloatArray | None:
         return np.zeros((1, 1))
     if graph.n_edges < n * (n - 1) // 2 or triangle_violation(graph) is not None:
         return None
-    gram = gram_from_distances(graph.adjacency.toarray().astype(np.float64) ** 2)
-    return coordinates_from_gram(gram, n - 1).coordinates
+    squares = graph.adjacency.toarray().astype(np.float64) ** 2
+    return classical_scaling(squares, n - 1).coordinates
 
 
 def _read_links(links: Any) -> tuple[str, int]:

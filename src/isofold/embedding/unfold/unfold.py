@@ -37,7 +37,7 @@ from isofold.embedding.unfold.decision import Decision, MapQuality, explain
 from isofold.embedding.unfold.trials import Trial, Trials
 from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, warn_user
 from isofold.extension import fit_from_distances
-from isofold.linalg import GramFactor, coordinates_from_gram, gram_from_distances
+from isofold.linalg import GramFactor, classical_scaling
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
 from isofold.neighbors.precomputed import nearest_in_rows
@@ -268,7 +268,7 @@ def points_of(distances: Any, clock: Clock) -> FloatArray | None:
         return None
     between, distinct = distances_between_nodes(distances.astype(np.float64))
     unit = float(between.max()) or 1.0
-    factor = coordinates_from_gram(gram_from_distances((between / unit) ** 2))
+    factor = classical_scaling((between / unit) ** 2)
     points = unit * _without_rounding(factor)
     k = min(MEASURED_NEIGHBORS, len(between) - 1)
     near = nearest_in_rows(between, k, own=np.arange(len(between)))[1]
