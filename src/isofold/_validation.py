@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from isofold._memory import block_rows
@@ -360,6 +361,18 @@ def check_fraction(value: Any, *, name: str) -> float:
         msg = f"{name}={value!r} must be a number between 0 and 1, both excluded."
         raise InvalidInputError(msg)
     return float(value)
+
+
+def check_seed(random_state: Any) -> np.random.RandomState:
+    """Return the source of random numbers that a seed stands for."""
+    try:
+        return check_random_state(random_state)
+    except ValueError as error:
+        msg = (
+            f"random_state={random_state!r} must be a whole number, for the same result every "
+            f"time, a RandomState, or None."
+        )
+        raise InvalidInputError(msg) from error
 
 
 def check_choice(value: Any, choices: Iterable[str], *, name: str) -> str:

@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import one_fit, read_samples
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_units
+from isofold._validation import check_count, check_seed, check_units
 from isofold.exceptions import InvalidInputError
 
 __all__ = ["BaseClusterer"]
@@ -56,7 +56,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
         with one_fit(self):
             X = read_samples(self, X, reset=True, min_samples=2)
             check_units(X, name="X")
-            self.labels_ = self._fit_clusters(X, self._rng())
+            self.labels_ = self._fit_clusters(X, check_seed(self.random_state))
         return self
 
     def predict(self, X: Any) -> IntArray:
@@ -82,14 +82,6 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.transformer_tags = None
         return tags
-
-    def _rng(self) -> np.random.RandomState:
-        try:
-            rng: np.random.RandomState = check_random_state(self.random_state)
-        except ValueError as error:
-            msg = f"random_state={self.random_state!r} must be an int, a RandomState or None."
-            raise InvalidInputError(msg) from error
-        return rng
 
     def _check_n_clusters(self, n_distinct: int) -> int:
         """Return the number of clusters, which no point need share."""

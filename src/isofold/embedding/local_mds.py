@@ -37,8 +37,9 @@ from isofold._validation import (
     check_count,
     check_fraction,
     check_repeats,
+    check_seed,
 )
-from isofold.embedding.mvu.base import check_lengths, make_extension, read_seed, warn_of_bridges
+from isofold.embedding.mvu.base import check_lengths, make_extension, warn_of_bridges
 from isofold.linalg import classical_scaling, principal_coordinates
 from isofold.neighbors import (
     LengthErrors,
@@ -188,7 +189,7 @@ class LocalMDS(BaseEmbedder):
             radius=check_fraction(self.radius, name="radius"),
             n_epochs=check_repeats(self.n_epochs, name="n_epochs"),
         )
-        rng = read_seed(self.random_state)
+        rng = check_seed(self.random_state)
         samples = LocalSamples(X, self.metric, k, self.n_jobs)
         graph = samples.graph
         check_lengths(graph)

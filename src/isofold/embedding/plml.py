@@ -25,8 +25,7 @@ from sklearn.utils.metaestimators import available_if
 
 from isofold._base import BaseEmbedder
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_choice, check_count, check_flag, check_units
-from isofold.embedding.mvu.base import read_seed
+from isofold._validation import check_choice, check_count, check_flag, check_seed, check_units
 from isofold.exceptions import (
     DisconnectedGraphWarning,
     DoubtfulMapWarning,
@@ -179,7 +178,7 @@ class PLML(BaseEmbedder):
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
         q = self._check_parameters(X)
-        rng = read_seed(self.random_state)
+        rng = check_seed(self.random_state)
         core = self._core(X, q)
         # Step 1: pieces and their planes, each within one component.
         size, labels = self._cut(X, core, rng)

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
-from isofold._validation import check_choice, check_n_neighbors, check_points
+from isofold._validation import check_choice, check_n_neighbors, check_points, check_positive
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors.directed import (
     Arrows,
@@ -31,7 +31,6 @@ from isofold.neighbors.directed import (
 from isofold.neighbors.duplicates import Distinct, find_distinct, from_labels
 from isofold.neighbors.precomputed import check_distances, check_lengths, nearest_in_rows
 from isofold.neighbors.search.build import METRICS, build_search
-from isofold.neighbors.search.protocol import check_radius
 from isofold.neighbors.spanning import component_labels, spanning_forest_of
 
 DEFAULT_N_NEIGHBORS = 12
@@ -410,7 +409,7 @@ def _check_size(n_neighbors: int | None, radius: float | None) -> None:
             f"Pass one of them."
         )
         raise InvalidInputError(msg)
-    check_radius(radius)
+    check_positive(radius, name="radius")
 
 
 def refuse_size(n_neighbors: int | None, radius: float | None) -> None:

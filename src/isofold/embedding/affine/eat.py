@@ -28,7 +28,7 @@ from isofold._base import one_fit
 from isofold._parallel import n_workers
 from isofold._progress.stages import interrupted
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count
+from isofold._validation import check_count, check_seed
 from isofold.embedding.affine.base import KernelEmbedder, fitted_map, preservation, warn_of_kernel
 from isofold.embedding.affine.pairs import Places, Sides, Told, read_pairs
 from isofold.embedding.affine.program import AffineProgram, warn_of_targets
@@ -37,7 +37,6 @@ from isofold.embedding.mvu.base import (
     Unfolded,
     describe,
     is_loose,
-    read_seed,
     warn_of_bridges,
     warn_of_looseness,
     warn_of_solution,
@@ -259,7 +258,7 @@ class EAT(KernelEmbedder):
     def _fit_pairs(self, X: FloatArray, told: Told) -> FloatArray:
         r = check_count(self.n_components, name="n_components")
         slack = _check_slack(self.slack)
-        rng = read_seed(self.random_state)
+        rng = check_seed(self.random_state)
         n_workers(self.n_jobs)
         _refuse_many(len(X))
         # Step 1: distances, pairs to keep (S) and to stretch (O), target distances τ.

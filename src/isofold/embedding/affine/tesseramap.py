@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_units
+from isofold._validation import check_count, check_seed, check_units
 from isofold.embedding.affine.base import (
     KernelEmbedder,
     fitted_map,
@@ -46,7 +46,6 @@ from isofold.embedding.mvu.base import (
     Unfolded,
     describe,
     make_solver,
-    read_seed,
     warn_of_bridges,
     warn_of_solution,
 )
@@ -224,7 +223,7 @@ class TesseraMap(KernelEmbedder):
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
         r = check_count(self.n_components, name="n_components")
-        rng = read_seed(self.random_state)
+        rng = check_seed(self.random_state)
         n_links = _check_links(self.n_links, r)
         self._refuse_given()
         # Step 1: neighbors, in one piece.

@@ -14,11 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from isofold._base import BaseEmbedder
 from isofold._typing import FloatArray
-from isofold._validation import check_count, check_units
+from isofold._validation import check_count, check_seed, check_units
 from isofold.exceptions import (
     DisconnectedGraphWarning,
     DoubtfulMapWarning,
@@ -140,7 +139,7 @@ class BaseUnfolder(BaseEmbedder):
 
     def _fit_embedding(self, X: FloatArray) -> FloatArray:
         r = check_count(self.n_components, name="n_components")
-        rng = read_seed(self.random_state)
+        rng = check_seed(self.random_state)
         graph = resolved(self._make_graph(X))
         refuse_pieces(graph, type(self).__name__)
         solution, more = self._unfold(X, graph, rng)
@@ -231,15 +230,6 @@ def columns_for(graph: NeighborGraph, n_components: int) -> int:
     dimension = dimension_of_lengths(graph)
     needed = COLUMNS_A_DIMENSION * dimension if dimension > SHEET else 0
     return max(n_components, min(needed, MOST_COLUMNS)) + SPARE_COLUMNS
-
-
-def read_seed(random_state: Any) -> np.random.RandomState:
-    """Return the source of random numbers."""
-    try:
-        return check_random_state(random_state)
-    except ValueError as error:
-        msg = f"random_state={random_state!r} must be an int, a RandomState or None."
-        raise InvalidInputError(msg) from error
 
 
 def refuse_pieces(graph: NeighborGraph, method: str) -> None:

@@ -28,7 +28,7 @@ from isofold._base import BaseEmbedder
 from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_choice, check_count
+from isofold._validation import check_choice, check_count, check_seed
 from isofold.embedding.mvu.base import (
     TRUSTED,
     Unfolded,
@@ -37,7 +37,6 @@ from isofold.embedding.mvu.base import (
     is_loose,
     make_extension,
     make_solver,
-    read_seed,
     refuse_contradiction,
     resolved,
     triangle_violation,
@@ -178,7 +177,7 @@ class DisjointMVU(BaseEmbedder):
         check_choice(self.placement, ("rigid", "affine"), name="placement")
         check_choice(self.representatives, tuple(REPRESENTATIVES), name="representatives")
         strategy, n_links = _read_links(self.links)
-        rng = read_seed(self.random_state)
+        rng = check_seed(self.random_state)
         graph = resolve_graph(
             X,
             n_neighbors=self.n_neighbors,

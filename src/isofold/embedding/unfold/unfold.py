@@ -29,9 +29,9 @@ from isofold._validation import (
     check_flag,
     check_fraction,
     check_positive,
+    check_seed,
     check_units,
 )
-from isofold.embedding.mvu.base import read_seed
 from isofold.embedding.unfold.budget import Clock
 from isofold.embedding.unfold.decision import Decision, MapQuality, explain
 from isofold.embedding.unfold.trials import Trial, Trials
@@ -247,7 +247,7 @@ class Unfold(BaseEmbedder):
                 f"unfold into more dimensions than that. Pass at most n_components={most}."
             )
             raise InvalidInputError(msg)
-        return read_seed(self.random_state), clock
+        return check_seed(self.random_state), clock
 
     def _shared(self, rng: np.random.RandomState) -> dict[str, Any]:
         """Return the parameters of all candidates."""
