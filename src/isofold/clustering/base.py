@@ -19,7 +19,7 @@ __all__ = ["BaseClusterer"]
 
 
 class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
-    """Base class of clusterers that fit a flat to every cluster.
+    """Base class of clusterers that fit a subspace to every cluster.
 
     A subclass provides ``_fit_clusters(X, rng)``, which returns the labels and sets the other
     fitted attributes, and ``_predict(X)``, which maps each row by itself and gives the training
@@ -95,12 +95,12 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
         return n_clusters
 
     def _check_n_components(self, n_features: int) -> int:
-        """Return the dimension of the flats, at most that of the data."""
+        """Return the dimension of the subspaces, at most that of the data."""
         r = check_count(self.n_components, name="n_components", minimum=0)
         if r > n_features:
             msg = (
-                f"n_components={r}, but X has {n_features} feature(s): there are no flats of more "
-                f"dimensions than the data have. Pass at most n_components={n_features}."
+                f"n_components={r}, but X has {n_features} feature(s), and no subspace has more "
+                f"dimensions than the data. Pass at most n_components={n_features}."
             )
             raise InvalidInputError(msg)
         return r

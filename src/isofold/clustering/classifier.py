@@ -1,8 +1,8 @@
 """Classification from a few labels: clusters of all points, named by their labelled members.
 
-The points of a class lie near a manifold, which a few flats cover. Clusters near flats are found
-from all points, labelled or not. The labelled ones then only have to name the clusters. This works
-as well as clusters keep to one class, for which they had better be in one piece.
+The points of a class lie near a manifold, which a few subspaces cover. Clusters near subspaces are
+found from all points, labelled or not. The labelled ones then only have to name the clusters. This
+works as well as clusters keep to one class, for which they had better be in one piece.
 
 References
 ----------

@@ -114,7 +114,7 @@ KINDS: dict[str, Kind] = {
         renamed={"rows_": "fitted_samples_", "extension_": "map_"},
     ),
     "Projection": Kind("isofold.embedding.unfold.projection:Projection"),
-    "LDLC": Kind("isofold.clustering.ldlc:LDLC"),
+    "LDLC": Kind("isofold.clustering.ldlc:LDLC", renamed={"strays_": "absorbed_samples_"}),
     "VQPCA": Kind("isofold.clustering.vqpca:VQPCA"),
     "GeodesicKMedoids": Kind("isofold.clustering.geodesic_medoids:GeodesicKMedoids"),
     "MPPCA": Kind("isofold.clustering.mppca:MPPCA"),
@@ -164,9 +164,11 @@ KINDS: dict[str, Kind] = {
     "LocalizedModel": Kind(
         "isofold.clustering.localized.base:LocalizedModel", check="localized_model"
     ),
-    "Partition": Kind("isofold.clustering.localized.partition:Partition"),
+    "Partition": Kind(
+        "isofold.clustering.localized.partition:Partition", renamed={"strays": "absorbed"}
+    ),
     "AffineSubspaces": Kind("isofold.clustering.subspaces:AffineSubspaces"),
-    "PPCAMixture": Kind("isofold.clustering.ppca_em:PPCAMixture"),
+    "PPCAMixture": Kind("isofold.clustering.ppca_em:PPCAMixture", renamed={"flats": "subspaces"}),
     # What is told about a fit.
     "Diagnosis": Kind("isofold._findings:Diagnosis"),
     "Flag": Kind("isofold._findings:Flag"),
