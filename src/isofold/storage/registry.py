@@ -176,7 +176,7 @@ KINDS: dict[str, Kind] = {
         renamed={"match": "misfit"},
         removed=frozenset({"messages", "about_data"}),
     ),
-    "MapQuality": Kind("isofold.embedding.unfold.decision:MapQuality"),
+    "MapQuality": Kind("isofold.quality.summary:MapSummary"),
     "Survey": Kind("isofold.survey.data:Survey", renamed={"flags": "shapes"}),
     "SurveyedPart": Kind("isofold.survey.data:SurveyedPart"),
 }
