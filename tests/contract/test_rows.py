@@ -26,8 +26,8 @@ from isofold import (
 )
 from isofold.embedding.unfold.projection import Projection
 from isofold.extension import fit_barycentric, fit_kernel_regression, fit_nystrom
+from isofold.extension.kernel_function import KernelFunction
 from isofold.extension.kernel_map import CorrectedMap
-from isofold.linalg.kernels import KernelFunction
 from isofold.patches.noise_axes import Reduction
 
 # Row counts around those at which BLAS, vector units and our own tiles change their ways.

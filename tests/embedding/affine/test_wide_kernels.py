@@ -6,8 +6,9 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics.pairwise import rbf_kernel
 
 from isofold import EAT, TesseraMap
+from isofold.embedding.affine.span import RANK_TOLERANCE
 from isofold.exceptions import DoubtfulMapWarning
-from isofold.linalg.kernels import RANK_TOLERANCE, KernelFunction
+from isofold.extension.kernel_function import KernelFunction
 from isofold.storage import load, save
 
 # Rounding over the least eigenvalue that counts, in units of the map; see RANK_TOLERANCE.
