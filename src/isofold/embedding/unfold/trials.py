@@ -137,7 +137,7 @@ class Trial:
         return {name: value for name, value in figures.items() if np.isfinite(value)}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Trials:
     """All that is needed to decide.
 
