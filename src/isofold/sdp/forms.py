@@ -16,9 +16,17 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._typing import FloatArray, IntArray, Matrix
+from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
 
-__all__ = ["FactorForms", "Forms", "PairForms", "is_sparse", "no_forms", "to_dense"]
+__all__ = [
+    "FactorForms",
+    "Forms",
+    "PairForms",
+    "is_sparse",
+    "no_forms",
+    "positive_forms",
+    "to_dense",
+]
 
 BLOCK_PAIRS = 1 << 13
 """Pairs handled at a time, so that their coordinates stay in the processor's cache."""
@@ -238,6 +246,13 @@ def _differences(Y: FloatArray, first: IntArray, second: IntArray) -> FloatArray
 def no_forms(size: int) -> PairForms:
     """Return the empty list of forms on so many points."""
     return PairForms(pairs=np.empty((0, 2), dtype=np.intp), size=size)
+
+
+def positive_forms(forms: Forms) -> BoolArray:
+    """Return which forms are sums of squares with positive signs, and so positive semidefinite."""
+    squares = forms.squares()
+    n_negative = np.bincount(squares.owner, squares.signs < 0.0, minlength=squares.n_forms)
+    return np.asarray(n_negative == 0)
 
 
 def is_sparse(matrix: Matrix) -> bool:

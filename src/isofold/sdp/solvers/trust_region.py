@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from isofold._typing import FloatArray
-from isofold.sdp.solvers.stiefel import StiefelProduct
+from isofold.sdp.stiefel import StiefelProduct
 
 __all__ = ["SmoothObjective", "TrustRegionStep", "trust_region"]
 

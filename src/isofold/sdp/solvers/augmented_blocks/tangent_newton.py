@@ -21,7 +21,7 @@ from isofold._typing import FloatArray, Matrix
 from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
 from isofold.sdp.forms import is_sparse, to_dense
 from isofold.sdp.program import Program
-from isofold.sdp.solvers.stiefel import StiefelProduct
+from isofold.sdp.stiefel import StiefelProduct
 
 __all__ = ["TangentNewton"]
 

@@ -18,9 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from isofold._typing import FloatArray, Matrix
-from isofold.sdp.dual.dense import reflect_off_gauge
 from isofold.sdp.forms import FactorForms, is_sparse, to_dense
-from isofold.sdp.program import Program
+from isofold.sdp.program import Program, reflect_off_gauge
 
 __all__ = ["EqualitySystem", "block_forms"]
 

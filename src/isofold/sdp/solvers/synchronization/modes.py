@@ -19,8 +19,8 @@ from scipy.optimize import minimize
 
 from isofold._typing import FloatArray, IntArray
 from isofold.linalg.ldl import SymmetricFactor
-from isofold.sdp.solvers.stiefel import StiefelProduct
-from isofold.sdp.solvers.synchronization.joint import JointMatrix
+from isofold.sdp.joint_matrix import JointMatrix
+from isofold.sdp.stiefel import StiefelProduct
 
 __all__ = ["isometric_combination", "low_modes"]
 

@@ -18,8 +18,8 @@ from scipy.sparse.csgraph import connected_components
 
 from isofold._typing import FloatArray, IntArray, Matrix
 from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
-from isofold.sdp.solvers.stiefel import BlockMatrices
-from isofold.sdp.solvers.synchronization.joint import JointMatrix
+from isofold.sdp.joint_matrix import JointMatrix
+from isofold.sdp.stiefel import BlockMatrices
 
 __all__ = ["NewtonStep", "newton_steps"]
 

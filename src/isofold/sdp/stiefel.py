@@ -20,7 +20,7 @@ from isofold._typing import FloatArray, IntArray
 
 __all__ = ["BlockMatrices", "StiefelProduct"]
 
-BlockMatrices: TypeAlias = list[FloatArray]
+BlockMatrices: TypeAlias = tuple[FloatArray, ...]
 """One array of shape (n_blocks, r, r) for every size r of blocks: a block-diagonal matrix."""
 
 
@@ -81,7 +81,7 @@ class StiefelProduct:
 
     def multipliers(self, Y: FloatArray, G: FloatArray) -> BlockMatrices:
         """Return Λ_i = sym(G_i Y_iᵀ) for every block."""
-        return [_symmetric(G[rows] @ Y[rows].swapaxes(1, 2)) for rows in self.groups]
+        return tuple(_symmetric(G[rows] @ Y[rows].swapaxes(1, 2)) for rows in self.groups)
 
     def multiply(self, matrices: BlockMatrices, V: FloatArray) -> FloatArray:
         """Return the product of a block-diagonal matrix with V; zero on free rows."""

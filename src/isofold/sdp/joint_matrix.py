@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from isofold._typing import FloatArray, IntArray, Matrix
 from isofold.exceptions import UnboundedProblemError
 from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
-from isofold.sdp.solvers.stiefel import BlockMatrices, StiefelProduct
+from isofold.sdp.stiefel import BlockMatrices, StiefelProduct
 
 __all__ = ["JointMatrix"]
 
