@@ -1,7 +1,7 @@
 """A certificate of optimality as data: a bound on the optimum, its proof, and its problem.
 
-Certificates are made in one place, `isofold.sdp.dual.certify`; here they are only restated in
-other signs and units.
+Only `isofold.sdp.dual.certify` makes certificates; here they are restated in other signs and
+units.
 """
 
 from __future__ import annotations

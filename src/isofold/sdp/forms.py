@@ -159,13 +159,13 @@ class PairForms:
         columns = np.concatenate([diagonal, second, first, first, second])
         pattern = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
         pattern.sum_duplicates()
-        # The place of entry (i, j) in the stored data, found by binary search of its key.
+        # The position of entry (i, j) in the stored data, found by binary search of its key.
         stored_rows = np.repeat(diagonal, np.diff(pattern.indptr))
         keys = stored_rows.astype(np.int64) * n + pattern.indices
-        place = np.searchsorted(keys, rows[n:].astype(np.int64) * n + columns[n:])
+        position = np.searchsorted(keys, rows[n:].astype(np.int64) * n + columns[n:])
         edge = np.tile(np.arange(m), 4)
         sign = np.repeat([-1.0, -1.0, 1.0, 1.0], m)
-        spread = sp.csr_array((sign, (place, edge)), shape=(len(keys), m))
+        spread = sp.csr_array((sign, (position, edge)), shape=(len(keys), m))
         return pattern, spread
 
 

@@ -32,7 +32,7 @@ INTERRUPTED = "interrupted by the user"
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """A problem with the program that a solver works on, and the way back.
+    """A problem with the program that a solver works on, and what leads back to it.
 
     Parameters
     ----------

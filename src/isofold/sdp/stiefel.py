@@ -104,8 +104,8 @@ class StiefelProduct:
             data.append(blocks.ravel())
         if not data:
             return sp.csr_array((self.size, self.size))
-        places = (np.concatenate(rows), np.concatenate(columns))
-        return sp.csr_array((np.concatenate(data), places), shape=(self.size, self.size))
+        indices = (np.concatenate(rows), np.concatenate(columns))
+        return sp.csr_array((np.concatenate(data), indices), shape=(self.size, self.size))
 
     def project(self, Y: FloatArray, V: FloatArray) -> FloatArray:
         """Return the orthogonal projection of V onto the tangent space at Y."""

@@ -1,4 +1,4 @@
-"""Certificates: the only place where multipliers become a bound on the optimum with its evidence.
+"""The only maker of certificates: multipliers become a bound on the optimum with its evidence.
 
 Each shape of program has one function that repairs the multipliers of a point (`repairs`,
 `local_repair`, `dense_repair`, `blocks`) and states what is then proved:

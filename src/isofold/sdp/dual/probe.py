@@ -100,8 +100,8 @@ def _probe_sparse(
 def _bordered(S: Matrix, gauge: FloatArray, coupling: float) -> Matrix:
     """Return [[S, βa], [βaᵀ, 0]], whose inertia is that of S off the gauge and one of each sign.
 
-    An error E of the factors turns the border by up to ‖E‖/β, which moves the eigenvalues of S off
-    the gauge by up to ‖E‖·(c/β)² with the coupling c = ‖Sa − (aᵀSa)a‖ of the gauge to the rest.
+    An error E of the factors rotates the border by up to ‖E‖/β, which moves the eigenvalues of S
+    off the gauge by up to ‖E‖·(c/β)² with the coupling c = ‖Sa − (aᵀSa)a‖ of the gauge to the rest.
     """
     # The smaller the border the less it adds to the rounding of the factors.
     scale = max(coupling, 1e-5 * float(abs(S.diagonal()).mean())) or 1.0
@@ -151,7 +151,7 @@ def lowest_pairs(
         image = np.asarray(S @ off)
         return image - np.outer(gauge, gauge @ image) + lift * np.outer(gauge, gauge @ x)
 
-    # The gauge becomes an eigenvector above all others, out of the way of the lowest ones.
+    # The gauge becomes an eigenvector above all others, far from the lowest ones.
     probe = np.random.default_rng(0).standard_normal((n, 2))
     lift = 0.0
     lift = 10.0 * float(np.abs(product(probe)).max()) * np.sqrt(n) or 1.0

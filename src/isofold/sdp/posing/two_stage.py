@@ -37,15 +37,15 @@ LEAST_SLACK = 1e-4
 """The slack that stands for none where exact equations have no certified solution."""
 
 EXCESS = 1e-3
-"""Part of e*² that the error may exceed it by if no slack is given, yet equations have no positive
-semidefinite solution."""
+"""Fraction of e*² that the error may exceed it by if no slack is given, yet equations have no
+positive semidefinite solution."""
 
 FIRST_WEIGHT = 3.0
-"""The first λ in units of 1/s: rigid pieces of rolls ask for one to two, single points for ten."""
+"""The first λ in units of 1/s: rigid tesserae of rolls need one to two, single points ten."""
 
 NEAR, HARDLY, MOST_SOLVES, MOST_GROWTH, CLOSE = 1.1, 0.25, 8, 1e3, 2.0
-"""How nearly the budget must be met, which part of it must be used, in how many solutions at most,
-how much λ may change between two of them, and how close two of them are to be told apart."""
+"""How nearly the budget must be met, which fraction of it must be used, in how many solutions at
+most, how much λ may change between two of them, and how close two of them may be."""
 
 MOST_FUNCTIONS = 60
 """Columns of a basis up to which pairs are compressed to the entries of the small Gram matrix."""

@@ -151,8 +151,8 @@ def _add_cliques(
     for k, clique in enumerate(cliques):
         for a, point in enumerate(clique):
             near, given = _row(graph, int(point))
-            place = np.searchsorted(near, np.delete(clique, a))
-            squares[k, a, np.arange(size) != a] = given[place]
+            position = np.searchsorted(near, np.delete(clique, a))
+            squares[k, a, np.arange(size) != a] = given[position]
     center = np.eye(size) - 1.0 / size
     values = np.linalg.eigvalsh(-0.5 * center @ squares @ center)
     # One eigenvalue is zero by centering: it comes first unless another is negative.

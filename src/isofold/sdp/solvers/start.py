@@ -17,7 +17,7 @@ from isofold.sdp.program import Program
 __all__ = ["multiplier_scale", "starting_coordinates"]
 
 N_LANDMARKS = 100
-"""Points whose geodesic distances place all others: enough for the coarse shape."""
+"""Points whose geodesic distances locate all others: enough for the coarse shape."""
 
 START_NOISE = 1e-2
 """Spread of the random part of the start in units of the mean constrained length, so that

@@ -1,7 +1,7 @@
 """Multiplier steps: soft and hard equalities (and any other bounds), without orthonormal blocks.
 
 Hard equalities on a neighbor graph have no strictly feasible point and so no multipliers; soft
-ones with a large penalty turn the inconsistency of chords into noise of the dual. Steps of the
+ones with a large penalty make the inconsistency of chords into noise of the dual. Steps of the
 method of multipliers with a small constant penalty avoid both:
 
     Y ← argmin ⟨C, YYᵀ⟩ + Σ ψ_e(g_e; w̄_e, ν s_e),      w̄ ← w̄ + ν s (mean of g − b).
@@ -246,7 +246,7 @@ def _shift_is_small(program: Program, iterate: Iterate, tol: float) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Wrapper:
-    """Turn points in units of the mean length into iterates in the units of the program."""
+    """Convert points in units of the mean length into iterates in the units of the program."""
 
     unit: float
     envelope: Envelope

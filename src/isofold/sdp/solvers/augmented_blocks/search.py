@@ -58,23 +58,23 @@ EASY_STEPS = 4
 
 EASY_GROWTH, EASY_DECREASE = 4.0, 0.1
 HARD_GROWTH, HARD_DECREASE = 2.0, 0.8
-"""Growth of the penalty if the violation did not fall to this part of what it was (Bertsekas),
+"""Growth of the penalty if the violation did not fall to this fraction of what it was (Bertsekas),
 after easy inner problems and after hard ones."""
 
 SHORT_BOUND = 0.05
 """Penalties are inversely proportional to the bounds, so that lengths of all sizes are missed
-alike, down to this part of the mean bound."""
+alike, down to this fraction of the mean bound."""
 
 FIRST_RESIDUAL, LEAST_RESIDUAL, RESIDUAL_FACTOR = 1e-3, 1e-12, 0.2
 """Gradient, relative to its two parts, to which the inner problems are solved: at first, at last,
 and the factor between two of them when the constraints are met."""
 
 RESIDUAL_PER_VIOLATION = 1e-3
-"""Part of the relative violation to which the relative gradient must fall, lest the multipliers
+"""Fraction of the relative violation to which the relative gradient must fall, lest the multipliers
 follow the noise of the inner problems."""
 
 SMALL_BOUND = 1e-3
-"""Bounds below this part of the mean are missed relative to that part of it."""
+"""Bounds below this fraction of the mean are missed relative to that fraction of it."""
 
 INNER_STEPS = 200
 """Trust-region steps for one set of multipliers."""
@@ -83,17 +83,17 @@ ESCAPE_COLUMNS = 2
 """Columns that are added when a saddle is left."""
 
 INSIGNIFICANT = 1e-2
-"""Part of what an eigenvalue is worth by which the first move along its vector must lead down."""
+"""Fraction of what an eigenvalue is worth that the first move along its vector must gain."""
 
 NEGLIGIBLE = 1e-5
-"""Columns below this part of the first one are left out, all but one of them: the change is of
+"""Columns below this fraction of the first one are left out, all but one of them: the change is of
 second order, and the one left leads out of saddles."""
 
 PATIENCE, PROGRESS = 4, 0.5
-"""Multiplier steps at a critical point in which the gap must fall to this part."""
+"""Multiplier steps at a critical point in which the gap must fall to this fraction."""
 
 SADDLE = 0.1
-"""Part of the tolerance of the gap that a negative eigenvalue of the slack must be worth to be
+"""Fraction of the tolerance of the gap that a negative eigenvalue of the slack must be worth to be
 followed."""
 
 ASK_AFTER = range(8, 10**6, 4)

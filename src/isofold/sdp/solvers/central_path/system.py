@@ -160,8 +160,8 @@ class EqualitySystem:
     def _collect(self) -> sp.csr_array:
         """The matrix that sums signed squares to forms."""
         n_factors = self.forms.factors.shape[0]
-        places = (self.forms.owner, np.arange(n_factors))
-        return sp.csr_array((self.forms.signs, places), shape=(self.forms.n_forms, n_factors))
+        indices = (self.forms.owner, np.arange(n_factors))
+        return sp.csr_array((self.forms.signs, indices), shape=(self.forms.n_forms, n_factors))
 
     @cached_property
     def _stack(self) -> FloatArray | None:

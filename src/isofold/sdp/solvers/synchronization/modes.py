@@ -94,10 +94,10 @@ class _Fit:
         self._normal, self._right = np.zeros((side, side)), np.zeros(side)
         for rows in manifold.groups:
             sample = rng.permutation(len(rows))[:SAMPLED_BLOCKS]
-            share = len(rows) / len(sample) / len(manifold.blocks)
+            fraction = len(rows) / len(sample) / len(manifold.blocks)
             features, target = _products(modes[rows[np.sort(sample)]], self._upper)
-            self._normal += share * (features.T @ features)
-            self._right += share * (features.T @ target)
+            self._normal += fraction * (features.T @ features)
+            self._right += fraction * (features.T @ target)
 
     def minimize(self, A: FloatArray, reward: FloatArray) -> FloatArray:
         """Return A that minimizes the misfit less ⟨reward, AAᵀ⟩, from a start."""

@@ -68,7 +68,7 @@ class SynchronizationSolver:
         return _Search(_joint_matrix(program), options).run(start)
 
     def certify(self, program: Program, options: Options, iterate: Iterate) -> Certificate:
-        """Return a valid bound for an iterate that was not certified on the way."""
+        """Return a valid bound for an iterate that has no certificate yet."""
         joint = _joint_matrix(program)
         Y = joint.with_best_free_rows(iterate.Y)
         bound = bound_blocks(joint, Y, joint.product(Y), tol=options.tol, repair=True)
@@ -253,7 +253,7 @@ class _Search:
     def _note(self, Y: FloatArray, value: float, residual: float, phase: Phase) -> Iterate:
         """Record where the search is; return the best point so far that has few enough columns.
 
-        Whoever stops the search gets the latter: points with spare columns are only on the way.
+        Whoever stops the search gets the latter: points with spare columns are only intermediate.
         """
         self.n_iter += 1
         self.best = Iterate(Y, np.empty(0), value, residual, phase, self.n_iter)

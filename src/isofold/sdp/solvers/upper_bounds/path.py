@@ -164,7 +164,7 @@ class _PathRun:
         return True
 
     def _barrier_fraction(self) -> float:
-        """Return the barrier's part of the price of the multipliers, about the gap on the path."""
+        """Return the barrier's fraction of the multipliers' price, about the gap on the path."""
         w, upper = self._point.multipliers, self._program.envelope.upper
         return self._mu * len(w) / float(w @ upper)
 
