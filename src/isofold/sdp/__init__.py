@@ -32,6 +32,7 @@ from isofold.sdp.solution import SDPSolution, Status
 from isofold.sdp.solvers.conic import ConicSDP
 from isofold.sdp.solvers.dense import DenseSDP
 from isofold.sdp.solvers.low_rank import LowRankSDP
+from isofold.sdp.solvers.protocol import Phase
 
 __all__ = [
     "Certificate",
@@ -40,6 +41,7 @@ __all__ = [
     "DenseSDP",
     "GramSDP",
     "LowRankSDP",
+    "Phase",
     "SDPSolution",
     "Status",
     "square_constraints",

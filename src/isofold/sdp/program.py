@@ -24,7 +24,7 @@ from isofold.sdp.envelope import Envelope
 from isofold.sdp.forms import Forms, PairForms, is_sparse, positive_forms, to_dense
 from isofold.sdp.problem import GramSDP
 
-__all__ = ["Program", "reflect_off_gauge"]
+__all__ = ["Program", "principal_axes", "reflect_off_gauge"]
 
 MOST_BASIS_ENTRIES = 4_000_000
 """Largest dense basis in which coincident points are merged (32 MB); beyond it they are held
@@ -228,6 +228,12 @@ def _orthonormal_range(basis: Matrix) -> FloatArray:
     left, singular, _ = scipy.linalg.svd(to_dense(basis), full_matrices=False)
     tolerance = singular[0] * max(basis.shape) * np.finfo(float).eps
     return np.asarray(left[:, singular > tolerance])
+
+
+def principal_axes(Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the eigenvalues of YᵀY, the largest first, and the rotation of columns to its axes."""
+    values, axes = np.linalg.eigh(Y.T @ Y)
+    return values[::-1], axes[:, ::-1]
 
 
 def reflect_off_gauge(rows: Matrix, gauge: FloatArray | None) -> Matrix:

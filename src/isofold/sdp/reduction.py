@@ -19,7 +19,7 @@ from isofold._typing import FloatArray
 from isofold.sdp.certificate import Certificate
 from isofold.sdp.preflight.inspection import Preflight, inspect_program
 from isofold.sdp.problem import GramSDP
-from isofold.sdp.program import Program
+from isofold.sdp.program import Program, principal_axes
 from isofold.sdp.rules import RULES, SolverRules
 from isofold.sdp.solution import SDPSolution, Status
 from isofold.sdp.solvers.protocol import Iterate
@@ -85,7 +85,10 @@ class Reduced:
         """Return a certified iterate as the solution; `reason` says why it ended, if early."""
         certificate = iterate.certificate
         assert certificate is not None, "solvers end with a certificate"  # noqa: S101
-        coordinates, rank = _principal_axes(iterate.Y, tol=tol)
+        values, axes = principal_axes(iterate.Y)
+        # Eigenvalues of YYᵀ that the tolerance can tell from zero.
+        rank = int(np.sum(values > tol * float(np.maximum(values, 0.0).sum())))
+        coordinates = np.ascontiguousarray(iterate.Y @ axes)
         if self.program.basis is not None:
             coordinates = self.program.basis @ coordinates
         status = iterate.status or Status.ITERATION_LIMIT
@@ -182,11 +185,3 @@ def _message(status: Status, certificate: Certificate, rank: int, reason: str) -
             else "the problem as posed"
         ),
     )
-
-
-def _principal_axes(Y: FloatArray, *, tol: float) -> tuple[FloatArray, int]:
-    """Rotate Y into its principal axes; count eigenvalues of YYᵀ that tol can tell from zero."""
-    values, axes = np.linalg.eigh(Y.T @ Y)
-    values, axes = values[::-1], axes[:, ::-1]
-    total = float(np.maximum(values, 0.0).sum())
-    return np.ascontiguousarray(Y @ axes), int(np.sum(values > tol * total))

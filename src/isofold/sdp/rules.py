@@ -72,6 +72,24 @@ class SolverRules:
     active_set_rounds: int = 40
     active_set_added: int = 5
 
+    # Two stages, least squares and then stretching. Least errors up to `exact` count as zero: they
+    # are the accuracy of the solvers. Where exact equations have no certified solution, the error
+    # may exceed the least one by a fraction `excess` of its square, and at least by `least_slack`.
+    stretch_exact: float = 1e-5
+    stretch_least_slack: float = 1e-4
+    stretch_excess: float = 1e-3
+
+    # The first λ in units of the inverse slack: rigid tesserae of rolls need one to two, single
+    # points ten. Then how nearly the budget must be met, which fraction of it must be used, in how
+    # many solutions at most, how much λ may change between two of them, and the ratio of two λ
+    # between which no third one is tried.
+    stretch_first_weight: float = 3.0
+    stretch_near: float = 1.1
+    stretch_used: float = 0.25
+    stretch_solves: int = 8
+    stretch_growth: float = 1e3
+    stretch_ratio: float = 2.0
+
 
 RULES = SolverRules()
 """The rules that hold unless others are passed."""

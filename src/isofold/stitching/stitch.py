@@ -16,8 +16,7 @@ from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.patches import Memberships, PatchCover
-from isofold.sdp import GramSDP, LowRankSDP, SDPSolution
-from isofold.sdp.solvers.protocol import Phase
+from isofold.sdp import GramSDP, LowRankSDP, Phase, SDPSolution
 from isofold.stitching.overlaps import Overlaps, joint_matrix, measure_overlaps
 from isofold.stitching.terms import NodeTerms, placement_matrix, pose, solve
 

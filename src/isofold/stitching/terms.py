@@ -18,8 +18,7 @@ import scipy.sparse as sp
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError, UnboundedProblemError
 from isofold.patches import Memberships
-from isofold.sdp import Constraints, GramSDP, LowRankSDP, SDPSolution, square_constraints
-from isofold.sdp.solvers.protocol import Phase
+from isofold.sdp import Constraints, GramSDP, LowRankSDP, Phase, SDPSolution, square_constraints
 from isofold.stitching.overlaps import Overlaps
 
 __all__ = ["NodeTerms", "StitchTerms", "pose", "solve"]

@@ -12,7 +12,7 @@ from isofold._typing import FloatArray, IntArray, Matrix
 from isofold.linalg import double_center, eigh_extreme
 from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
 from isofold.sdp.forms import PairForms, is_sparse, to_dense
-from isofold.sdp.program import Program
+from isofold.sdp.program import Program, principal_axes
 
 __all__ = ["multiplier_scale", "starting_coordinates"]
 
@@ -98,8 +98,7 @@ def _leading_columns(given: FloatArray, rank: int) -> FloatArray:
     """Return the coordinates, in their principal axes if there are more than `rank` columns."""
     if given.shape[1] <= rank:
         return given
-    _, axes = np.linalg.eigh(given.T @ given)
-    return np.asarray(given @ axes[:, ::-1][:, :rank])
+    return np.asarray(given @ principal_axes(given)[1][:, :rank])
 
 
 def _landmark_geodesics(

@@ -27,7 +27,7 @@ from isofold.sdp.dual.farkas import proves_infeasible
 from isofold.sdp.dual.spectrum import lowest_modes
 from isofold.sdp.envelope import Envelope
 from isofold.sdp.forms import PairForms, is_sparse
-from isofold.sdp.program import Program
+from isofold.sdp.program import Program, principal_axes
 from isofold.sdp.solution import Status
 from isofold.sdp.solvers.augmented.lbfgs import Point, evaluate, line_search, minimize
 from isofold.sdp.solvers.protocol import Iterate, Options, Phase, Start
@@ -182,7 +182,7 @@ class _StepsRun:
         residual_tol = min(1e-6, 1e-2 * tol)
         if isinstance(program.forms, PairForms) and is_sparse(program.cost):
             for _ in range(n_rounds):
-                point = evaluate(program, _principal_axes(point.Y))
+                point = evaluate(program, point.Y @ principal_axes(point.Y)[1])
                 precondition = _laplacian_preconditioner(
                     program, program.forms, point, scale, self._factors, rules.short_length
                 )
@@ -274,7 +274,7 @@ def _escaped(program: Program, point: Point, options: Options) -> FloatArray:
     values, vectors = lowest_modes(program.slack(point.multipliers), program.gauge, 1)
     if len(values) == 0 or values[0] >= -SADDLE * program.cost_scale:
         return point.Y
-    Y = _principal_axes(point.Y)
+    Y = np.ascontiguousarray(point.Y @ principal_axes(point.Y)[1])
     if Y.shape[1] < options.max_rank:
         Y = np.column_stack([Y, np.zeros(program.size)])
     direction = np.zeros_like(Y)
@@ -333,11 +333,6 @@ def _laplacian_preconditioner(
         return out
 
     return precondition
-
-
-def _principal_axes(Y: FloatArray) -> FloatArray:
-    _, axes = np.linalg.eigh(Y.T @ Y)
-    return np.ascontiguousarray(Y @ axes[:, ::-1])
 
 
 def _penalty_weights(envelope: Envelope, penalty: float, short_length: float) -> FloatArray:

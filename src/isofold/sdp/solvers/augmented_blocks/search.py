@@ -104,7 +104,7 @@ takes longer than a step."""
 class AugmentedBlocksSolver:
     """Augmented Lagrangian on a product of Stiefel manifolds and free rows."""
 
-    task = "place patches"
+    task = "place rigid groups"
 
     def accepts(self, program: Program) -> bool:
         """Tell whether there are blocks together with constraints."""
