@@ -30,7 +30,7 @@ def flags_of(X, **parameters):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ipa.fit(X)
-    names = {flag.name for flag in ipa.diagnosis_.raised}
+    names = {flag.code for flag in ipa.diagnosis_.raised}
     assert bool(caught) == bool(names)
     return ipa, names
 
@@ -69,9 +69,9 @@ def test_unfold_tells_of_pieces(turned):
     one, other = np.pad(rng.random((2, 250, 2)) * 5.0, ((0, 0), (0, 0), (0, 1)))
     other = other[:, [2, 0, 1]] if turned else other
     far = np.array([0.0, 0.0, 30.0])
-    with pytest.warns(DoubtfulMapWarning, match="2 pieces"):
+    with pytest.warns(DoubtfulMapWarning, match="2 components"):
         unfold = Unfold(random_state=0).fit(np.concatenate([one, other + far]))
-    assert "pieces" in unfold.decision_.doubts
+    assert "components" in unfold.decision_.doubts
 
 
 def peptide(n_planes, seed=0):

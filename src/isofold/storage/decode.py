@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from isofold.storage import checks
+from isofold.storage import checks, older
 from isofold.storage.arrays import read_dtype
 from isofold.storage.encode import DEEPEST, FOREIGN, MOST_OBJECTS, is_key
 from isofold.storage.external import make_estimator, make_random_state, make_sparse
@@ -211,6 +211,8 @@ class Decoder:
         }
         cls: Any = kind.load()
         stored = {**kind.added, **stored}
+        if kind.migrated:
+            stored = getattr(older, f"migrate_{kind.migrated}")(stored)
         made = _dataclass(cls, stored) if is_dataclass(cls) else _estimator(cls, stored)
         if kind.check:
             getattr(checks, f"check_{kind.check}")(made)

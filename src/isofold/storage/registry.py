@@ -7,7 +7,8 @@ Nothing that is not listed here is ever built from a file. For authors:
 - A class that moves or is renamed keeps its name here; only its home changes.
 - A field that is added gets its value for older files in `added` (unless the class or, for a
   parameter, its constructor has a default that means the same). One that is renamed is listed in
-  `renamed`, one that is gone in `removed`.
+  `renamed`, one that is gone in `removed`; what else has changed is turned by a function of
+  `isofold.storage.older`, named in `migrated`.
 - A change that these do not cover raises `FORMAT_VERSION` and brings a function in `MIGRATIONS`.
 - If numbers of the class reach compiled code, or index other arrays, a function of
   `isofold.storage.checks` looks at them first.
@@ -20,6 +21,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any
+
+from isofold.embedding.catalog import CATALOG, Method
 
 __all__ = ["FORMAT_VERSION", "KINDS", "MIGRATIONS", "READABLE_FROM", "Kind", "kind_of"]
 
@@ -49,6 +52,9 @@ class Kind:
         New names of fields by their old ones.
     removed : frozenset of str
         Fields of older files that are gone.
+    migrated : str
+        The function of `isofold.storage.older` that turns fields of older files into those of now,
+        after they were renamed.
     """
 
     home: str
@@ -56,6 +62,7 @@ class Kind:
     added: Mapping[str, Any] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     removed: frozenset[str] = frozenset()
+    migrated: str = ""
 
     def load(self) -> type:
         """Import the class."""
@@ -63,58 +70,39 @@ class Kind:
         return getattr(import_module(module), name)
 
 
+_DISCARDED = {"cut_off_": "discarded_variance_ratio_"}
+_MAP = {"extension_": "map_"}
+
+# Attributes of embedders that had other names in format 1.
+_RENAMED: dict[str, dict[str, str]] = {
+    "IPA": {"piece_": "component_", "rows_": "node_samples_", **_DISCARDED},
+    "MVU": _MAP | _DISCARDED,
+    "LandmarkMVU": _MAP | _DISCARDED,
+    "FastMVU": _MAP | _DISCARDED,
+    "ColoredMVU": _MAP | _DISCARDED,
+    "DisjointMVU": {"piece_": "component_", **_MAP},
+    "EAT": _DISCARDED,
+    "TesseraMap": _DISCARDED,
+    "PLML": {"graph_": "spanning_tree_", "rows_": "node_samples_"},
+    "LocalMDS": {"rows_": "core_samples_", **_MAP},
+    "OutOfSample": _MAP,
+    "Unfold": {"rows_": "fitted_samples_", **_MAP},
+}
+
+# Embedders whose attributes need more than new names.
+_MIGRATED = {"Unfold": "unfold", "Projection": "projection"}
+
+
+def _embedder(method: Method) -> Kind:
+    home = f"isofold.embedding.{method.home}:{method.name}"
+    renamed = _RENAMED.get(method.name, {})
+    return Kind(home, renamed=renamed, migrated=_MIGRATED.get(method.name, "embedder"))
+
+
 KINDS: dict[str, Kind] = {
-    # Estimators.
-    "IPA": Kind(
-        "isofold.embedding.ipa:IPA",
-        renamed={
-            "piece_": "component_",
-            "rows_": "node_samples_",
-            "cut_off_": "discarded_variance_ratio_",
-        },
-    ),
-    "MVU": Kind(
-        "isofold.embedding.mvu.mvu:MVU",
-        renamed={"extension_": "map_", "cut_off_": "discarded_variance_ratio_"},
-    ),
-    "LandmarkMVU": Kind(
-        "isofold.embedding.mvu.landmark:LandmarkMVU",
-        renamed={"extension_": "map_", "cut_off_": "discarded_variance_ratio_"},
-    ),
-    "FastMVU": Kind(
-        "isofold.embedding.mvu.fast:FastMVU",
-        renamed={"extension_": "map_", "cut_off_": "discarded_variance_ratio_"},
-    ),
-    "ColoredMVU": Kind(
-        "isofold.embedding.mvu.colored:ColoredMVU",
-        renamed={"extension_": "map_", "cut_off_": "discarded_variance_ratio_"},
-    ),
-    "DisjointMVU": Kind(
-        "isofold.embedding.mvu.disjoint:DisjointMVU",
-        renamed={"piece_": "component_", "extension_": "map_"},
-    ),
-    "EAT": Kind("isofold.embedding.affine.eat:EAT"),
-    "TesseraMap": Kind(
-        "isofold.embedding.affine.tesseramap:TesseraMap",
-        renamed={"cut_off_": "discarded_variance_ratio_"},
-    ),
-    "PLML": Kind(
-        "isofold.embedding.plml:PLML",
-        renamed={"graph_": "spanning_tree_", "rows_": "node_samples_"},
-    ),
-    "LocalMDS": Kind(
-        "isofold.embedding.local_mds:LocalMDS",
-        renamed={"rows_": "core_samples_", "extension_": "map_"},
-    ),
-    "OutOfSample": Kind(
-        "isofold.embedding.out_of_sample.out_of_sample:OutOfSample", renamed={"extension_": "map_"}
-    ),
-    "Unfold": Kind(
-        "isofold.embedding.unfold.unfold:Unfold",
-        renamed={"rows_": "fitted_samples_", "extension_": "map_"},
-    ),
-    "Projection": Kind("isofold.embedding.unfold.projection:Projection"),
-    "LDLC": Kind("isofold.clustering.ldlc:LDLC"),
+    **{method.name: _embedder(method) for method in CATALOG},
+    # Clusterers.
+    "LDLC": Kind("isofold.clustering.ldlc:LDLC", renamed={"strays_": "absorbed_samples_"}),
     "VQPCA": Kind("isofold.clustering.vqpca:VQPCA"),
     "GeodesicKMedoids": Kind("isofold.clustering.geodesic_medoids:GeodesicKMedoids"),
     "MPPCA": Kind("isofold.clustering.mppca:MPPCA"),
@@ -140,8 +128,9 @@ KINDS: dict[str, Kind] = {
     "Distinct": Kind("isofold.neighbors.duplicates:Distinct", check="distinct"),
     "KernelMap": Kind("isofold.extension.kernel_map:KernelMap"),
     "CorrectedMap": Kind("isofold.extension.kernel_map:CorrectedMap"),
-    "KernelFunction": Kind("isofold.linalg.kernels:KernelFunction"),
+    "KernelFunction": Kind("isofold.extension.kernel_function:KernelFunction"),
     "KernelCentering": Kind("isofold.linalg.centering:KernelCentering"),
+    "LinearMap": Kind("isofold.extension.linear_map:LinearMap"),
     "NystromMap": Kind("isofold.extension.nystrom:NystromMap"),
     "GeodesicRows": Kind("isofold.extension.nystrom:GeodesicRows"),
     "WalkRows": Kind("isofold.extension.nystrom:WalkRows"),
@@ -152,36 +141,51 @@ KINDS: dict[str, Kind] = {
     "HNSWSearch": Kind("isofold.neighbors.search.approximate:HNSWSearch"),
     # Graphs, covers and clusters.
     "NeighborGraph": Kind("isofold.neighbors.graph:NeighborGraph", check="neighbor_graph"),
+    "Knn": Kind("isofold.neighbors.choices:Knn"),
+    "Mutual": Kind("isofold.neighbors.choices:Mutual"),
+    "Radius": Kind("isofold.neighbors.choices:Radius"),
+    "Bridged": Kind("isofold.neighbors.choices:Bridged"),
+    "Enhanced": Kind("isofold.neighbors.choices:Enhanced"),
+    "Lengths": Kind("isofold.neighbors.choices:Lengths"),
     "SpanningTree": Kind("isofold.neighbors.spanning:SpanningTree", check="spanning_tree"),
     "PatchCover": Kind("isofold.patches.cover:PatchCover", check="patch_cover"),
     "Tesserae": Kind("isofold.patches.tesserae:Tesserae", check="tesserae"),
     "LocalizedModel": Kind(
         "isofold.clustering.localized.base:LocalizedModel", check="localized_model"
     ),
-    "Partition": Kind("isofold.clustering.localized.partition:Partition"),
+    "Partition": Kind(
+        "isofold.clustering.localized.partition:Partition", renamed={"strays": "absorbed"}
+    ),
     "AffineSubspaces": Kind("isofold.clustering.subspaces:AffineSubspaces"),
-    "PPCAMixture": Kind("isofold.clustering.ppca_em:PPCAMixture"),
+    "PPCAMixture": Kind("isofold.clustering.ppca_em:PPCAMixture", renamed={"flats": "subspaces"}),
     # What is told about a fit.
-    "Diagnosis": Kind("isofold._findings:Diagnosis"),
-    "Flag": Kind("isofold._findings:Flag"),
+    "Diagnosis": Kind("isofold._findings.finding:Diagnosis", renamed={"flags": "findings"}),
+    "Finding": Kind("isofold._findings.finding:Finding"),
+    "Severity": Kind("isofold._findings.finding:Severity"),
+    "Flag": Kind("isofold._findings.finding:Finding", migrated="flag"),
     "LengthErrors": Kind("isofold.neighbors.edge_errors:LengthErrors"),
     "SDPSolution": Kind("isofold.sdp.solution:SDPSolution"),
     "Certificate": Kind("isofold.sdp.certificate:Certificate"),
     "Status": Kind("isofold.sdp.solution:Status"),
     "Placement": Kind("isofold.placement.rigid.place:Placement"),
     "Sides": Kind("isofold.embedding.affine.pairs:Sides"),
-    "Decision": Kind("isofold.embedding.unfold.decision:Decision"),
+    "Decision": Kind("isofold.embedding.unfold.decision:Decision", migrated="decision"),
     "Candidate": Kind("isofold.embedding.unfold.rehearsal:Candidate"),
-    "Judgement": Kind("isofold.embedding.unfold.rehearsal:Judgement", renamed={"match": "misfit"}),
-    "MapQuality": Kind("isofold.embedding.unfold.decision:MapQuality"),
-    "Survey": Kind("isofold.survey.data:Survey"),
+    "Judgement": Kind(
+        "isofold.embedding.unfold.rehearsal:Judgement",
+        renamed={"match": "misfit"},
+        removed=frozenset({"messages", "about_data"}),
+    ),
+    "MapQuality": Kind("isofold.quality.summary:MapSummary"),
+    "Survey": Kind("isofold.survey.data:Survey", renamed={"flags": "shapes"}),
     "SurveyedPart": Kind("isofold.survey.data:SurveyedPart"),
 }
 
 
 @cache
 def _names() -> dict[str, str]:
-    return {kind.home: name for name, kind in KINDS.items()}
+    # Of two names of one class the first is written; the other is that of older files.
+    return {kind.home: name for name, kind in reversed(KINDS.items())}
 
 
 def kind_of(thing: Any) -> str | None:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._base import BaseEmbedder
+from isofold._base import BaseEmbedder, Fit
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray
 from isofold._validation import (
@@ -29,20 +29,20 @@ from isofold._validation import (
     check_flag,
     check_fraction,
     check_positive,
+    check_seed,
     check_units,
 )
-from isofold.embedding.mvu.base import read_seed
 from isofold.embedding.unfold.budget import Clock
-from isofold.embedding.unfold.decision import Decision, MapQuality, explain
+from isofold.embedding.unfold.decision import Decision, explain
 from isofold.embedding.unfold.trials import Trial, Trials
-from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, warn_user
+from isofold.exceptions import InvalidInputError
 from isofold.extension import fit_from_distances
-from isofold.linalg import GramFactor, coordinates_from_gram, gram_from_distances
+from isofold.linalg import GramFactor, classical_scaling
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.search.build import METRICS
-from isofold.quality import continuity, local_isometry, trustworthiness
+from isofold.quality import MapSummary, summary
 from isofold.survey import Survey, survey_samples
 from isofold.survey.data import MOST_SAMPLES
 
@@ -106,8 +106,10 @@ class Unfold(BaseEmbedder):
     distortion_ : ndarray of shape (n_samples,)
         Mean relative error of the distances of every sample to its neighbors; of a sample that was
         placed by the map, that of the nearest fitted one.
-    map_ : DistanceMap or None
-        What `transform` uses where distances could be turned into points.
+    map_ : object
+        That of the method used, or a DistanceMap where distances were turned into points.
+    diagnosis_ : Diagnosis
+        What was seen, done and lost: the findings of the decision.
     n_components_ : int
         Dimension of the map.
 
@@ -158,7 +160,7 @@ class Unfold(BaseEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
         rng, clock = self._check(X)
         points = X if self.metric == "euclidean" else points_of(X, clock)
         survey = self._survey(X, points, clock, rng)
@@ -180,26 +182,27 @@ class Unfold(BaseEmbedder):
             method=trial.method,
             n_components=choice.n_components,
             candidates=trial.candidates,
-            evidence=trial.evidence(survey),
+            figures=tuple(trial.evidence(survey).items()),
             quality=quality,
-            reasons=explain(
+            findings=explain(
                 survey, trial, quality, trials.alternative(trial), tolerance=self.tolerance
             ),
             doubts=trial.doubts(survey),
         )
-        # All at once and last: a refused fit leaves an earlier one as it was.
-        self.survey_, self.decision_, self.estimator_ = survey, decision, trial.embedder
-        self.n_components_, self.fitted_samples_ = choice.n_components, trial.rows
-        self.distortion_ = trials.distortion(trial)
-        self.map_ = None
-        if points is not None and self.metric == "precomputed":
-            self.map_ = fit_from_distances(trial.embedding)
         logger.log(logging.INFO if self.verbose else logging.DEBUG, "%s", decision)
-        # Neighbors of a noisy sheet are off by their noise, which its map leaves out.
-        is_lossy = quality.length_error > self.tolerance and not trial.is_sheet
-        if is_lossy or decision.doubts:
-            warn_user(f"{decision.summary()} See decision_.", DoubtfulMapWarning)
-        return trial.embedding
+        is_from_distances = points is not None and self.metric == "precomputed"
+        own_map = trial.embedder.map_
+        return Fit.of(
+            trial.embedding,
+            map_=fit_from_distances(trial.embedding) if is_from_distances else own_map,
+            findings=decision.findings,
+            survey=survey,
+            decision=decision,
+            estimator=trial.embedder,
+            n_components=choice.n_components,
+            fitted_samples=trial.rows,
+            distortion=trials.distortion(trial),
+        )
 
     def _survey(
         self, X: Any, points: FloatArray | None, clock: Clock, rng: np.random.RandomState
@@ -216,7 +219,7 @@ class Unfold(BaseEmbedder):
         return survey if is_points else replace(survey, n_features=None, rank=None)
 
     def _transform(self, X: FloatArray) -> FloatArray:
-        if self.map_ is not None:
+        if self.map_ is not self.estimator_.map_:
             return self.map_.transform(X)
         if self.metric == "precomputed":
             X = X[:, self.fitted_samples_]
@@ -247,7 +250,7 @@ class Unfold(BaseEmbedder):
                 f"unfold into more dimensions than that. Pass at most n_components={most}."
             )
             raise InvalidInputError(msg)
-        return read_seed(self.random_state), clock
+        return check_seed(self.random_state), clock
 
     def _shared(self, rng: np.random.RandomState) -> dict[str, Any]:
         """Return the parameters of all candidates."""
@@ -268,7 +271,7 @@ def points_of(distances: Any, clock: Clock) -> FloatArray | None:
         return None
     between, distinct = distances_between_nodes(distances.astype(np.float64))
     unit = float(between.max()) or 1.0
-    factor = coordinates_from_gram(gram_from_distances((between / unit) ** 2))
+    factor = classical_scaling((between / unit) ** 2)
     points = unit * _without_rounding(factor)
     k = min(MEASURED_NEIGHBORS, len(between) - 1)
     near = nearest_in_rows(between, k, own=np.arange(len(between)))[1]
@@ -302,31 +305,26 @@ def measure(
     metric: str,
     rng: np.random.RandomState,
     n_jobs: int | None,
-) -> MapQuality:
+) -> MapSummary:
     """Return how true a map is, measured at some of its samples; copies count once."""
     if trial.is_exact:
-        return MapQuality(1.0, 1.0, 0.0)
+        return MapSummary(1.0, 1.0, 0.0, 0.0)
     if sp.issparse(X):
-        return MapQuality(np.nan, np.nan, float(trial.embedder.length_errors_.median))
+        return MapSummary(np.nan, np.nan, float(trial.embedder.length_errors_.median))
     if metric == "euclidean":
         rows = find_distinct(X).sample_of_node
         X = X if len(rows) == len(X) else X[rows]
     else:
         X, distinct = distances_between_nodes(X)
         rows = distinct.sample_of_node
-    n, Y = len(rows), trial.embedding[rows]
-    k = min(MEASURED_NEIGHBORS, (n - 1) // 2)
     in_time = int(0.2 * clock.left() * DISTANCES_A_SECOND / X.size)
     n_measured = min(MEASURED, max(LEAST_MEASURED, in_time))
-    how: dict[str, Any] = {
-        "n_neighbors": max(1, k),
-        "metric": metric,
-        "n_samples": n_measured if n > n_measured else None,
-        "random_state": int(rng.randint(2**31 - 1)),
-        "n_jobs": n_jobs,
-    }
-    return MapQuality(
-        float(trustworthiness(X, Y, **how)) if k else np.nan,
-        float(continuity(X, Y, **how)) if k else np.nan,
-        float(local_isometry(X, Y, **how).median),
+    return summary(
+        X,
+        trial.embedding[rows],
+        n_neighbors=MEASURED_NEIGHBORS,
+        metric=metric,
+        n_samples=n_measured if len(rows) > n_measured else None,
+        random_state=int(rng.randint(2**31 - 1)),
+        n_jobs=n_jobs,
     )
