@@ -21,12 +21,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from isofold._parallel import one_blas_thread
 from isofold._progress.stages import Stage, interrupt, interrupted, interruptible, stage
 from isofold._typing import FloatArray
-from isofold._validation import check_count, check_finite, check_positive
+from isofold._validation import check_count, check_finite, check_positive, check_seed
 from isofold.exceptions import InvalidInputError
 from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
@@ -229,7 +228,7 @@ class LowRankSDP(BaseEstimator):
             max_rank=max(rank, min(max_rank, largest)),
             penalty=float(self.penalty),
             max_iter=check_count(self.max_iter, name="max_iter"),
-            seed=int(check_random_state(self.random_state).randint(0, 2**31 - 1)),
+            seed=int(check_seed(self.random_state).randint(0, 2**31 - 1)),
             rules=rules,
         )
 

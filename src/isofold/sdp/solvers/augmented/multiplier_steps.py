@@ -61,8 +61,8 @@ RESOLVED = 1e-7
 MOST_PATIENCE = 50.0
 """How many times more plain iterations a fine gap may take."""
 
-LOOK_EVERY = 10
-"""Steps between two looks for a proof that the constraints contradict each other."""
+PROOF_EVERY = 10
+"""Steps between two tests for a proof that the constraints contradict each other."""
 
 CRITICAL = 1e-2
 """Residual below which a point is near enough to a critical one to ask whether it is a saddle."""
@@ -94,15 +94,7 @@ class AugmentedSolver:
 
     def certify(self, program: Program, options: Options, iterate: Iterate) -> Certificate:
         """Return a valid bound for the step's problem, or for the posed one if that is close."""
-        return certify_step(
-            program,
-            iterate.Y,
-            iterate.multipliers,
-            iterate.envelope,
-            tol=options.tol,
-            cache=FactorCache(),
-            rules=options.rules,
-        )
+        return _certify(program, options, iterate, FactorCache())
 
 
 class _StepsRun:
@@ -132,7 +124,7 @@ class _StepsRun:
         grows = options.tol < options.rules.fine_gap or not np.any(
             hard & scaled.envelope.is_equality
         )
-        n_iter, previous, next_look = 0, np.inf, 0
+        n_iter, previous, next_certificate = 0, np.inf, 0
         for step in range(options.max_iter):
             augmented = scaled.with_envelope(scaled.envelope.augmented(center, weights))
             posed = program.envelope.augmented(center, weights / unit)
@@ -154,18 +146,18 @@ class _StepsRun:
                 w = average / n_terms
             iterate = wrap(point, w, n_iter)
             error = _length_error(scaled, point.values, options.rules.short_length)
-            if error <= options.violation_tol and step >= next_look:
-                certificate = self._certify(iterate)
+            if error <= options.violation_tol and step >= next_certificate:
+                certificate = _certify(program, options, iterate, self._slack_factors)
                 iterate = replace(iterate, certificate=certificate)
-                next_look = step + 1 + _steps_to_wait(program, certificate.gap, options.tol)
+                next_certificate = step + 1 + _steps_to_wait(program, certificate.gap, options.tol)
                 if certificate.holds(options.tol) and _shift_is_small(
                     program, iterate, options.tol
                 ):
                     yield replace(iterate, status=Status.CERTIFIED)
                     return
             yield iterate
-            looks = step % LOOK_EVERY == LOOK_EVERY - 1 and error > options.violation_tol
-            if looks and proves_infeasible(scaled, w):
+            tests = step % PROOF_EVERY == PROOF_EVERY - 1 and error > options.violation_tol
+            if tests and proves_infeasible(scaled, w):
                 yield replace(iterate, status=Status.INFEASIBLE)
                 return
             if grows and error > max(0.25 * previous, 0.1 * options.violation_tol):
@@ -200,17 +192,20 @@ class _StepsRun:
         for k, point in enumerate(steps):
             yield 2 * k >= n_plain and k % AVERAGE_EVERY == 0, point
 
-    def _certify(self, iterate: Iterate) -> Certificate:
-        """Return the certificate of a step's last point."""
-        return certify_step(
-            self._program,
-            iterate.Y,
-            iterate.multipliers,
-            iterate.envelope,
-            tol=self._options.tol,
-            cache=self._slack_factors,
-            rules=self._options.rules,
-        )
+
+def _certify(
+    program: Program, options: Options, iterate: Iterate, cache: FactorCache
+) -> Certificate:
+    """Return the certificate of an iterate; the cache holds factors of slacks."""
+    return certify_step(
+        program,
+        iterate.Y,
+        iterate.multipliers,
+        iterate.envelope,
+        tol=options.tol,
+        cache=cache,
+        rules=options.rules,
+    )
 
 
 def _origin(program: Program, rank: int) -> Iterate:

@@ -105,7 +105,7 @@ class _PathRun:
         self._residual, self._n_steps, self._at_rank_limit = np.inf, 0, False
 
     def iterates(self) -> Iterator[Iterate]:
-        """Follow the path: Newton steps for one μ, a look at the slack, the next μ."""
+        """Follow the path: Newton steps for one μ, an inspection of the slack, the next μ."""
         yield self._iterate(Phase.INTERIOR_POINT)
         cost = proved_floor(self._program.cost, self._program.gauge)
         if cost.estimate >= -cost.margin:
@@ -124,7 +124,7 @@ class _PathRun:
                 yield self._iterate(Phase.INTERIOR_POINT)
                 if self._residual <= min(LOOSE_RESIDUAL, 3.0 * self._barrier_fraction()):
                     break
-            if self._look():
+            if self._inspect_slack():
                 yield self._iterate(Phase.ESCAPE)
                 continue
             certified = self._gap_estimate() <= self._options.tol
@@ -136,7 +136,7 @@ class _PathRun:
             self._mu *= BARRIER_FACTOR
         yield self._last(Status.ITERATION_LIMIT)
 
-    def _look(self) -> bool:
+    def _inspect_slack(self) -> bool:
         """Keep the multipliers if their bound is better; leave a saddle, if this is one."""
         program, point = self._program, self._point
         w = point.multipliers
