@@ -29,7 +29,7 @@ from support.progress_cases import CLUSTERERS, EMBEDDERS, OTHERS, X, attributes_
 
 VERBOSE = {**EMBEDDERS, **CLUSTERERS}
 SOLVED = ("IPA", "MVU", "LandmarkMVU", "FastMVU", "ColoredMVU", "DisjointMVU", "EAT", "TesseraMap")
-SOLVERS = {"stitch patches", "unfold", "place pieces", "interior point"}
+SOLVERS = {"stitch patches", "unfold", "place rigid groups", "interior point"}
 
 
 def told(work):
