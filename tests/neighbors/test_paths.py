@@ -124,7 +124,9 @@ def test_distances_inside_clusters(seed, n_nodes, density, ties, n_clusters):
     for paths in plain_and_remembered(graph):
         for source in rng.randint(n_nodes, size=5):
             for cluster, mine in enumerate(members):
-                found = paths.inside(source, cluster, labels=labels, positions=positions, sizes=sizes)
+                found = paths.inside(
+                    source, cluster, labels=labels, positions=positions, sizes=sizes
+                )
                 assert len(found) == len(mine)
                 np.testing.assert_array_equal(found[positions[mine]], distances[source, mine])
 

@@ -50,8 +50,8 @@ CANDIDATES, MOST_CANDIDATES = 16, 128
 """Nearest centers that a point may be assigned to, at first and at most."""
 
 TIGHT, MOST_TIGHT = 0.8, 300
-"""Share of the points from which on nearly all are bound to clusters, and how many are matched then
-at most: of 2,000 a matching took minutes."""
+"""Fraction of the points from which on nearly all are bound to clusters, and how many are matched
+then at most: of 2,000 a matching took minutes."""
 
 
 def balanced_clusters(

@@ -17,7 +17,7 @@ from isofold.neighbors.spanning import component_labels
 __all__ = ["absorb_pieces", "connected_clusters", "count_pieces"]
 
 FRAGMENT = 0.25
-"""Split-off pieces below this share of the median cluster are no clusters of their own."""
+"""Split-off pieces below this fraction of the median cluster are no clusters of their own."""
 
 
 def connected_clusters(

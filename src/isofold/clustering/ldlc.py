@@ -76,7 +76,7 @@ class LDLC(LocalizedClusterer):
     absorbed_samples_ : ndarray of int
         Samples that ``rho="auto"`` gave to the cluster around them instead of the cheapest.
     rho_ : float
-        The share of the geodesic part that was used.
+        The fraction of the geodesic part that was used.
     n_clusters_ : int
         Number of clusters.
     nonlocal_clusters_ : ndarray of int

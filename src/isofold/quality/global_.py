@@ -213,8 +213,8 @@ def rank_moments(comparison: Comparison) -> FloatArray:
     share_of_row[comparison.sample.indices] = comparison.sample.weights
 
     def count(rows: IntArray) -> FloatArray:
-        shares = np.repeat(share_of_row[rows], n)
-        return np.stack([np.bincount(b.ravel(), shares, minlength=N_BINS) for b in bins(rows)])
+        weights = np.repeat(share_of_row[rows], n)
+        return np.stack([np.bincount(b.ravel(), weights, minlength=N_BINS) for b in bins(rows)])
 
     histograms = np.zeros((2, N_BINS))
     # Large blocks: every one fills two histograms of a million bins.
@@ -248,7 +248,7 @@ def geodesic_moments(comparison: Comparison, graph: NeighborGraph) -> FloatArray
 
 
 def require_spread(values: FloatArray, *, what: str) -> None:
-    """Refuse distances that are all zero, of which no share or correlation can be taken."""
+    """Refuse distances that are all zero, of which no ratio or correlation can be taken."""
     if not (values > 0).any():
         msg = (
             f"All points of {what} coincide, so their distances are all 0 and nothing can be "

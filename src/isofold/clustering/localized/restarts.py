@@ -157,7 +157,7 @@ def _side_by_side(
     workers = _n_processes(problem, restarts, n_jobs)
     if workers == 1:
         return ordered_map(run, restarts, n_jobs=1, steps=steps)
-    # Each process has a part of the restarts, which share what they remember.
+    # Each process has a part of the restarts, which fraction what they remember.
     ends = [len(restarts) * part // workers for part in range(workers + 1)]
     parts = [restarts[begin:end] for begin, end in pairwise(ends)]
     found = ordered_map(partial(_run_all, run), parts, n_jobs=workers, processes=True)
