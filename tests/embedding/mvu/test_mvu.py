@@ -99,7 +99,9 @@ def test_cycle_unfolds_to_a_regular_polygon(n):
     assert_equal_up_to_rigid_motion(Y, polygon, atol=PLACE)
 
 
-@pytest.mark.filterwarnings("ignore:Lengths are true only to:isofold.exceptions.DoubtfulMapWarning")
+@pytest.mark.filterwarnings(
+    "ignore:.*Lengths are true only to:isofold.exceptions.DoubtfulMapWarning"
+)
 @pytest.mark.parametrize("nu", [1, 4.0, np.float64(256.0)])
 def test_soft_cycle_has_sides_that_are_known(nu):
     # The multipliers are 1/λ₂ by symmetry, and the natural penalty is ν/λ₂: squared sides 1 + 1/ν.

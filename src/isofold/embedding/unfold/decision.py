@@ -59,7 +59,8 @@ class Decision:
     @property
     def reasons(self) -> tuple[str, ...]:
         """What was seen, done and lost, as text."""
-        return tuple(finding.text() for finding in self.findings)
+        shown = (f for f in self.findings if f.severity is not Severity.CHECKED)
+        return tuple(finding.text() for finding in shown)
 
     def summary(self) -> str:
         """Return all reasons as one text."""
