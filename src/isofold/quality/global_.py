@@ -8,11 +8,11 @@ for such groups first.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from isofold._findings import warn_user
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors
 from isofold.exceptions import DisconnectedGraphWarning, InvalidInputError
@@ -178,7 +178,7 @@ def residual_variance_of(comparison: Comparison, graph: NeighborGraph) -> Score:
             f"{graph.n_nodes} nodes). Residual variance looks only at pairs inside a component: "
             f"raise n_neighbors, or score the components one by one."
         )
-        warnings.warn(msg, DisconnectedGraphWarning, stacklevel=3)
+        warn_user(msg, DisconnectedGraphWarning)
     moments = geodesic_moments(comparison, graph)
 
     def unexplained(m: FloatArray) -> FloatArray:
