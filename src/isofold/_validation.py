@@ -376,10 +376,10 @@ def check_seed(random_state: Any) -> np.random.RandomState:
 
 
 def check_choice(value: Any, choices: Iterable[str], *, name: str) -> str:
-    """Return a word that is one of the choices."""
-    words = tuple(choices)
-    if not isinstance(value, str) or value not in words:
-        msg = f"{name}={value!r} is unknown. Choose one of {', '.join(words)}."
+    """Return a name that is one of the choices."""
+    names = tuple(choices)
+    if not isinstance(value, str) or value not in names:
+        msg = f"{name}={value!r} is unknown. Choose one of {', '.join(names)}."
         raise InvalidInputError(msg)
     return value
 
