@@ -43,7 +43,7 @@ SAMPLE = 32
 """Points of a cluster from which its center is found."""
 
 LLOYD_STEPS, FLOW_STEPS = 8, 10
-"""Steps of Lloyd's iteration, after which pieces are even enough, and of the constrained one at
+"""Steps of Lloyd's iteration, after which clusters are even enough, and of the constrained one at
 most; it ends where nothing changes, usually after five to ten."""
 
 CANDIDATES, MOST_CANDIDATES = 16, 128

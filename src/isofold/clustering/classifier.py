@@ -2,7 +2,7 @@
 
 The points of a class lie near a manifold, which a few subspaces cover. Clusters near subspaces are
 found from all points, labelled or not. The labelled ones then only have to name the clusters. This
-works as well as clusters keep to one class, for which they had better be in one piece.
+works as well as clusters keep to one class, for which they had better be connected.
 
 References
 ----------
@@ -30,7 +30,7 @@ from isofold.neighbors.duplicates import find_distinct
 __all__ = ["LocalSubspaceClassifier"]
 
 CLUSTERS_PER_CLASS = 4
-"""Clusters of LDLC if no clusterer is given: a class has several flat pieces."""
+"""Clusters of LDLC if no clusterer is given: a class has several flat clusters."""
 
 CLASS_RHO = 0.1
 """Fraction of its geodesic part. With 15 % of the labels of iris, digits, wine and olive oils the

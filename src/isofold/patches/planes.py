@@ -11,7 +11,7 @@ from isofold._typing import FloatArray, IntArray
 
 __all__ = ["Planes", "fit_planes"]
 
-NOTHING = 1e-12
+RANK_TOLERANCE = 1e-12
 """Variance relative to the largest that counts as none: rounding of coordinates off the origin."""
 
 
@@ -113,9 +113,9 @@ def _widest(members: FloatArray, q: int) -> tuple[FloatArray, ...]:
         squares, vectors = widths**2, right[:, :q].swapaxes(1, 2)
     squares = np.maximum(squares, 0.0)
     total = squares.sum(axis=1)
-    ranks = (squares[:, :q] > NOTHING * np.maximum(total, np.finfo(float).tiny)[:, None]).sum(
-        axis=1
-    )
+    ranks = (
+        squares[:, :q] > RANK_TOLERANCE * np.maximum(total, np.finfo(float).tiny)[:, None]
+    ).sum(axis=1)
     left = squares[:, q:].sum(axis=1)
     off = np.divide(left, total, out=np.zeros_like(total), where=total > 0)
     return vectors, ranks, off, 4.0 * np.sqrt(squares[:, 0] / m)

@@ -1,6 +1,6 @@
-"""Several descents from different seeds, and the smallest ρ with clusters in one piece.
+"""Several descents from different seeds, and the smallest ρ with connected clusters.
 
-ρ near 0 fits subspaces best but scatters clusters over the manifold; ρ = 1 keeps each in one piece,
+ρ near 0 fits subspaces best but scatters clusters over the manifold; ρ = 1 keeps each connected,
 since it is then the set of nodes nearest to a medoid along the graph. Between the two lies a ρ from
 which on clusters are connected, but for a few single points. A half-interval search finds it
 (thesis, section 4.4).
