@@ -145,14 +145,14 @@ def test_alternation_unrolls_a_bent_sheet():
     matches = []
     for n_rounds in (1, 15, 100):
         found = alternate(cover, memberships, charts.coordinates, start, n_rounds=n_rounds)
-        placed = place(memberships, charts.coordinates, found)
+        placed = place(memberships, charts.coordinates, found.motions)
         errors.append(float(procrustes_error(placed, flat)))
         matches.append(found.misfit)
     # Each round moves patches, then points, each time to the best place: the misfit falls.
     assert matches == sorted(matches, reverse=True)
     assert errors[-1] < CURVED
     assert errors[-1] < errors[0]
-    identity = found.rotations @ found.rotations.swapaxes(1, 2)
+    identity = found.motions.rotations @ found.motions.rotations.swapaxes(1, 2)
     np.testing.assert_allclose(identity, np.broadcast_to(np.eye(2), identity.shape), atol=ROUNDING)
 
 

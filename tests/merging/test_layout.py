@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist
 
 from isofold.exceptions import InvalidInputError
+from isofold.linalg.motions import RigidMotions
 from isofold.merging.layout import Core, components_of, find_core, lay_out, sound_planes
-from isofold.merging.walk import HINGES, Motions
+from isofold.merging.walk import HINGES
 from isofold.neighbors import euclidean_spanning_tree, kneighbors
 from isofold.patches.planes import fit_planes
 from support.helpers import assert_equal_up_to_rigid_motion
@@ -225,7 +226,7 @@ def test_improvement_is_asked_for_every_component_of_several_pieces():
         nothing = np.zeros((planes.n_pieces, 2, 2))
         assert coordinates.shape == images.shape
         places = np.arange(2.0 * planes.n_pieces).reshape(-1, 2)
-        return planes, Motions(nothing, places), None
+        return planes, RigidMotions(nothing, places), None
 
     found = laid_out(both, labels, components=components, improve=improve)
     assert [len(members) for members in asked] == [80, 50]

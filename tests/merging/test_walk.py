@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
-from isofold.merging.walk import HINGES, Motions, PieceTree, lift_tree, merge
+from isofold.merging.walk import HINGES, PieceTree, lift_tree, merge
 from isofold.neighbors import SpanningTree, euclidean_spanning_tree
 from isofold.patches.planes import Planes, fit_planes
 from isofold.quality import procrustes_error
@@ -281,20 +281,3 @@ def test_sheets_folded_along_a_line_are_laid_flat(degrees):
     motions, angles = merge(X, planes, tree, roots=np.array([1]))
     assert_equal_up_to_rigid_motion(placed(X, planes, motions), flat, atol=1e-11)
     assert np.rad2deg(angles[0]) == pytest.approx(min(degrees, 180 - degrees), abs=1e-6)
-
-
-# Motions
-
-
-def test_motions_are_undone_and_composed():
-    rng = np.random.RandomState(0)
-    motions = Motions(np.linalg.qr(rng.normal(size=(4, 3, 3)))[0], rng.normal(size=(4, 3)))
-    rows, pieces = rng.normal(size=(20, 3)), rng.randint(4, size=20)
-    images = motions.apply(rows, pieces)
-    for image, row, piece in zip(images, rows, pieces, strict=True):
-        expected = row @ motions.rotations[piece] + motions.translations[piece]
-        np.testing.assert_allclose(image, expected, atol=ROUNDING)
-    np.testing.assert_allclose(motions.undo(images, pieces), rows, atol=ROUNDING)
-    turn, shift = np.linalg.qr(rng.normal(size=(3, 3)))[0], rng.normal(size=3)
-    moved = motions.moved(turn, shift).apply(rows, pieces)
-    np.testing.assert_allclose(moved, images @ turn + shift, atol=ROUNDING)

@@ -1,16 +1,16 @@
 """Pieces keep their shapes and come into one frame, as far apart as in the data at least."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import ortho_group
 
-from isofold.placement import by_paths as components
-from isofold.placement.by_paths import arrange
+from isofold.linalg.motions import RigidMotions
+from isofold.placement import by_paths
+from isofold.placement.by_paths import place_by_paths
 from isofold.placement.clearance import NEAR_ENOUGH
+from isofold.placement.links import Links
 from isofold.stitching.stitch import place
 from support.ipa_cases import grid, rectangle, unfolded
 
@@ -24,25 +24,18 @@ def shuffled(pieces, seed):
     moved = []
     for piece in pieces:
         width = piece.embedding.shape[1]
-        turn = ortho_group.rvs(width, random_state=rng) if width > 1 else np.array([[-1.0]])
-        shift = 10 * rng.normal(size=width)
-        alignment = replace(
-            piece.alignment,
-            rotations=piece.alignment.rotations @ turn,
-            translations=piece.alignment.translations @ turn + shift,
-        )
-        moved.append(replace(piece, embedding=piece.embedding @ turn + shift, alignment=alignment))
+        rotation = ortho_group.rvs(width, random_state=rng) if width > 1 else np.array([[-1.0]])
+        motion = RigidMotions(rotation[None], 10 * rng.normal(size=(1, width)))
+        moved.append(piece.moved(motion))
     return moved
 
 
 def arranged(found, seed=0):
-    graph = found.unfolding.graph
-    return arrange(
-        shuffled(found.unfolding.pieces, seed),
-        graph.bridges,
-        graph.lengths[graph.is_bridge],
-        graph.n_nodes,
-    )
+    graph, pieces = found.unfolding.graph, shuffled(found.unfolding.pieces, seed)
+    lengths = graph.lengths[graph.is_bridge]
+    links = Links.between([piece.nodes for piece in pieces], graph.bridges, lengths)
+    motions = place_by_paths([piece.embedding for piece in pieces], links)
+    return [piece.moved(motions.restrict(slice(k, k + 1))) for k, piece in enumerate(pieces)]
 
 
 def squares(corners, n=30, seed=0):
@@ -69,7 +62,7 @@ def test_shapes_stay(five_squares, seed):
 
 def test_motions_are_those_of_the_embedding(five_squares):
     for piece in arranged(five_squares):
-        again = place(piece.memberships, piece.charts.coordinates, piece.alignment)
+        again = place(piece.memberships, piece.charts.coordinates, piece.alignment.motions)
         np.testing.assert_allclose(again, piece.embedding, atol=ROUNDING)
 
 
@@ -136,11 +129,11 @@ def test_of_very_many_bridges_some_are_landmarks(monkeypatch):
         sizes.append(graph.shape[0])
         return scipy_dijkstra(graph, **options)
 
-    monkeypatch.setattr(components, "dijkstra", counted)
-    motions = components.arranging_motions(nodes, shapes, bridges, lengths, 2 * n)
-    assert n > components.MOST_BRIDGES
-    assert sizes[0] <= components.N_LANDMARKS + 2 * (components.FEWER_BRIDGES + 1)
-    one, other = (motion.apply(shape) for motion, shape in zip(motions, shapes, strict=True))
+    monkeypatch.setattr(by_paths, "dijkstra", counted)
+    motions = place_by_paths(shapes, Links.between(nodes, bridges, lengths))
+    assert n > by_paths.MOST_LINKS
+    assert sizes[0] <= by_paths.N_LANDMARKS + 2 * (by_paths.FEWER_LINKS + 1)
+    one, other = motions.apply_each(shapes)
     # Not on top of each other, and shapes are as they were.
     assert np.linalg.norm(one.mean(axis=0) - other.mean(axis=0)) >= gap
     np.testing.assert_allclose(np.linalg.norm(one[0] - one[-1]), np.linalg.norm(flat[0] - flat[-1]))
@@ -150,9 +143,9 @@ def test_some_bridges_join_all_that_all_bridges_join():
     rng = np.random.RandomState(0)
     owners = np.sort(rng.randint(6, size=(1000, 2)), axis=1)
     lengths = rng.rand(1000)
-    kept = components._some_bridges(owners, lengths)
+    kept = by_paths._some_links(owners, lengths)
     assert len(kept) < 200
     np.testing.assert_array_equal(np.unique(owners, axis=0), np.unique(owners[kept], axis=0))
     assert lengths.argmin() in kept
-    few = components._some_bridges(owners[:600], lengths[:600])
+    few = by_paths._some_links(owners[:600], lengths[:600])
     np.testing.assert_array_equal(few, np.arange(600))

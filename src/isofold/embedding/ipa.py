@@ -263,7 +263,7 @@ class IPA(BaseEmbedder):
         places = places[unfolding.used]
         # Steps 10 and 11: every point by its charts, centered, in principal axes.
         patch_map = assemble(places, unfolding, reduction)
-        mapped = patch_map.embed(X, n_jobs=self.n_jobs)
+        mapped = patch_map.map_points(X, n_jobs=self.n_jobs)
         relaxation = relax_if_loose(places, unfolding, recipe)
         outliers = mapped.squared_distances > mapped.limits
         placed = find_placed_outliers(patch_map, X, mapped, node_rows[unfolding.used])
@@ -279,10 +279,10 @@ class IPA(BaseEmbedder):
         return mapped
 
     def _transform(self, X: FloatArray) -> FloatArray:
-        return self.map_.embed(X, with_distances=False, n_jobs=self.n_jobs).images
+        return self.map_.transform(X, n_jobs=self.n_jobs)
 
     def _inverse_transform(self, Y: FloatArray) -> FloatArray:
-        return self.map_.restore(Y, n_jobs=self.n_jobs)
+        return self.map_.inverse_transform(Y, n_jobs=self.n_jobs)
 
     def distance_to_manifold(self, X: Any) -> FloatArray:
         """Return how far points are from the surface that the charts describe.
@@ -299,8 +299,7 @@ class IPA(BaseEmbedder):
         """
         check_is_fitted(self, "embedding_")
         X = self._validate(X, reset=False)
-        squares = self.map_.embed(X, n_jobs=self.n_jobs).squared_distances
-        return np.sqrt(squares).astype(X.dtype, copy=False)
+        return self.map_.distance(X, n_jobs=self.n_jobs).astype(X.dtype, copy=False)
 
     def _rng(self) -> np.random.RandomState:
         try:

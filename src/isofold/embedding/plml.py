@@ -33,14 +33,15 @@ from isofold.exceptions import (
     InvalidInputError,
     warn_user,
 )
-from isofold.extension.plane_map import PieceMap
+from isofold.extension.plane_map import PlaneMap
+from isofold.linalg.motions import RigidMotions
 from isofold.merging.cell_size import choose_piece_size
 from isofold.merging.cells import CLUSTERINGS, MOST_GAUSSIANS, compressed, cut_pieces
 from isofold.merging.diagnosis import doubts_about_planes, doubts_about_tears
 from isofold.merging.layout import Core, Merged, find_core, lay_out, sound_planes
 from isofold.merging.refine import stitch_planes
 from isofold.merging.tears import Tears, find_tears
-from isofold.merging.walk import HINGES, Motions
+from isofold.merging.walk import HINGES
 from isofold.neighbors import build_search
 from isofold.patches.labels import labels_of
 from isofold.patches.planes import Planes
@@ -127,7 +128,7 @@ class PLML(BaseEmbedder):
         The spanning tree of the samples that make pieces, over `node_samples_`.
     node_samples_ : ndarray of int
         The distinct samples that make pieces.
-    map_ : PieceMap
+    map_ : PlaneMap
         Planes and motions behind `transform`.
 
     See Also
@@ -192,7 +193,7 @@ class PLML(BaseEmbedder):
             start=self._start_among(core.place_of),
             improve=self._stitching(core.places, rng) if self.refine else None,
         )
-        self.map_ = PieceMap(
+        self.map_ = PlaneMap(
             planes=merged.planes,
             motions=merged.motions,
             search=build_search(core.places, n_jobs=self.n_jobs),
@@ -206,12 +207,12 @@ class PLML(BaseEmbedder):
         return self.map_.images_in(self.labels_, X)
 
     def _transform(self, X: FloatArray) -> FloatArray:
-        return self.map_.embed(X)
+        return self.map_.transform(X)
 
     # Orthogonal projection lays pieces on top of each other: there is no way back.
     @available_if(lambda embedder: not hasattr(embedder, "map_") or embedder.map_.is_rigid)
     def _inverse_transform(self, Y: FloatArray) -> FloatArray:
-        return self.map_.restore(Y)
+        return self.map_.inverse_transform(Y)
 
     def _check_parameters(self, X: FloatArray) -> int:
         q = check_count(self.n_components, name="n_components")
@@ -313,7 +314,7 @@ class PLML(BaseEmbedder):
 
         def improve(
             own: IntArray, planes: Planes, images: FloatArray
-        ) -> tuple[Planes, Motions, SDPSolution | None]:
+        ) -> tuple[Planes, RigidMotions, SDPSolution | None]:
             return stitch_planes(
                 places[own],
                 planes,

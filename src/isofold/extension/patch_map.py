@@ -15,6 +15,7 @@ from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.linalg import principal_coordinates
+from isofold.linalg.motions import RigidMotions
 from isofold.linalg.rows import row_product
 from isofold.neighbors import NeighborSearch, build_search
 from isofold.patches import Atlas, Memberships
@@ -80,14 +81,12 @@ class PatchMap:
         The charts.
     radii, limits : ndarray of shape (n_patches,)
         How far charts are bent, and squared distances from them that are still normal.
-    rotations : ndarray of shape (n_patches, r, p)
-        Rotations R of the patches.
-    translations : ndarray of shape (n_patches, p)
-        Translations t of the patches.
+    motions : RigidMotions
+        Where the patches go.
     reduction : Reduction or None
         The projection of the data into the space of the charts, if there is one.
     estimators : tuple
-        The embedders that are the charts, if there are any; then there is no way back.
+        The embedders that are the charts, if there are any; then the map has no inverse.
     """
 
     search: NeighborSearch
@@ -96,29 +95,44 @@ class PatchMap:
     atlas: Atlas
     radii: FloatArray
     limits: FloatArray
-    rotations: FloatArray
-    translations: FloatArray
+    motions: RigidMotions
     reduction: Reduction | None = None
     estimators: tuple[Any, ...] = ()
 
     @cached_property
     def _cubics(self) -> tuple[IntArray, FloatArray]:
         """What the bending of the charts adds to the images."""
-        return self.atlas.cubics(self.rotations)
+        return self.atlas.cubics(self.motions.rotations)
 
-    def embed(
+    @property
+    def _charts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Origins, axes and radii of the charts, as the kernels take them."""
+        return self.atlas.origins, np.ascontiguousarray(self.atlas.axes), self.radii
+
+    @property
+    def _moves(self) -> tuple[FloatArray, FloatArray]:
+        """Rotations and translations, as the kernels take them."""
+        motions = self.motions
+        return np.ascontiguousarray(motions.rotations), np.ascontiguousarray(motions.translations)
+
+    def transform(self, X: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+        """Return the images of points, each by itself."""
+        return self.map_points(X, with_distances=False, n_jobs=n_jobs).images
+
+    def distance(self, X: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+        """Return the root mean squared distances of points from the charts near them."""
+        return np.sqrt(self.map_points(X, n_jobs=n_jobs).squared_distances)
+
+    def map_points(
         self,
         points: FloatArray,
         *,
         with_distances: bool = True,
         n_jobs: int | None = None,
     ) -> MappedPoints:
-        """Map points, each by itself, in blocks of rows."""
-        atlas = self.atlas
-        charts = (atlas.origins, np.ascontiguousarray(atlas.axes), self.radii)
-        motions = (np.ascontiguousarray(self.rotations), np.ascontiguousarray(self.translations))
-        cubics = self._cubics
-        n, p = len(points), self.translations.shape[1]
+        """Map points, each by itself, in blocks of rows, and measure how far off they are."""
+        charts, motions, cubics = self._charts, self._moves, self._cubics
+        n, p = len(points), self.motions.translations.shape[1]
         result = MappedPoints(
             images=np.empty((n, p), dtype=points.dtype),
             squared_distances=np.full(n, np.nan),
@@ -136,7 +150,7 @@ class PatchMap:
                 result.images[rows] = evaluate(block, *blended, *charts, cubics, motions)
             if with_distances:
                 result.squared_distances[rows], result.limits[rows] = distances_from_charts(
-                    block, *blended, *charts, atlas.coefficients, self.limits
+                    block, *blended, *charts, self.atlas.coefficients, self.limits
                 )
                 if reduction is not None:
                     left_out = reduction.squared_distance(given, block)
@@ -149,9 +163,9 @@ class PatchMap:
                 pass
         return result
 
-    def placed_by(self, places: FloatArray, patches: IntArray) -> FloatArray:
-        """Return where one given patch puts each place: what patches disagree about."""
-        block = np.ascontiguousarray(places)
+    def placed_by(self, points: FloatArray, patches: IntArray) -> FloatArray:
+        """Return where one given patch puts each point: what patches disagree about."""
+        block = np.ascontiguousarray(points)
         alone = (
             np.arange(len(block) + 1, dtype=np.int64),
             np.ascontiguousarray(patches, dtype=np.int64),
@@ -159,11 +173,9 @@ class PatchMap:
         )
         if self.estimators:
             return self._by_estimators(block, *alone)
-        charts = (self.atlas.origins, np.ascontiguousarray(self.atlas.axes), self.radii)
-        motions = (np.ascontiguousarray(self.rotations), np.ascontiguousarray(self.translations))
-        return evaluate(block, *alone, *charts, self._cubics, motions)
+        return evaluate(block, *alone, *self._charts, self._cubics, self._moves)
 
-    def restore(self, images: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+    def inverse_transform(self, Y: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
         """Map points of the embedding back onto the surface that the charts describe."""
         if self.estimators:
             msg = "Charts by embedders have no inverse. Use chart='quadratic' or 'pca' for that."
@@ -171,10 +183,10 @@ class PatchMap:
         d = self.atlas.origins.shape[1]
 
         def work(rows: slice) -> tuple[slice, FloatArray]:
-            return rows, self._restore_block(np.asarray(images[rows], dtype=np.float64))
+            return rows, self._restore_block(np.asarray(Y[rows], dtype=np.float64))
 
-        points = np.empty((len(images), d))
-        for rows, block in ordered_map(work, _blocks(len(images), d), n_jobs=n_jobs):
+        points = np.empty((len(Y), d))
+        for rows, block in ordered_map(work, _blocks(len(Y), d), n_jobs=n_jobs):
             points[rows] = block
         return points if self.reduction is None else self.reduction.undo(points)
 
@@ -182,7 +194,7 @@ class PatchMap:
         self, block: FloatArray, ends: IntArray, chosen: IntArray, shares: FloatArray
     ) -> FloatArray:
         """Return images by charts that are embedders."""
-        images = np.zeros((len(block), self.translations.shape[1]))
+        images = np.zeros((len(block), self.motions.translations.shape[1]))
         owner = np.repeat(np.arange(len(block)), np.diff(ends))
         for patch in np.unique(chosen):
             entries = np.flatnonzero(chosen == patch)
@@ -194,13 +206,14 @@ class PatchMap:
                 )
                 raise InvalidInputError(msg)
             u = _transform_rows(estimator, block[owner[entries]]) - mean
-            placed = row_product(u, self.rotations[patch, : u.shape[1]]) + self.translations[patch]
+            rotated = row_product(u, self.motions.rotations[patch, : u.shape[1]])
+            placed = rotated + self.motions.translations[patch]
             np.add.at(images, owner[entries], shares[entries, None] * placed)
         return images
 
     def _restore_block(self, images: FloatArray) -> FloatArray:
         _, (ends, chosen, shares) = self._blend(self.image_search, np.ascontiguousarray(images))
-        y = np.repeat(images, np.diff(ends), axis=0) - self.translations[chosen]
+        y = np.repeat(images, np.diff(ends), axis=0) - self.motions.translations[chosen]
         surface = np.empty((len(chosen), self.atlas.origins.shape[1]))
         # The chart of every entry is gathered, with its bending and coefficients.
         r, (q, d) = self.atlas.n_components, self.atlas.coefficients.shape[1:]
@@ -213,7 +226,7 @@ class PatchMap:
 
     def _surface(self, chosen: IntArray, y: FloatArray) -> FloatArray:
         """Return the points of charts whose images are y, relative to the charts' translations."""
-        u = (self.rotations[chosen] @ y[:, :, None])[:, :, 0]
+        u = (self.motions.rotations[chosen] @ y[:, :, None])[:, :, 0]
         atlas, radii = self.atlas.chosen(chosen), self.radii[chosen][:, None]
         t = u
         for _ in range(INVERSION_STEPS):
@@ -266,7 +279,6 @@ def assemble(
     pieces = unfolding.pieces
     radii = np.concatenate([piece.cover.radii for piece in pieces])
     residual = np.concatenate([piece.charts.residual for piece in pieces])
-    motions = [piece.alignment for piece in pieces]
     return PatchMap(
         search=build_search(points, n_jobs=1),
         image_search=build_search((embedding - mean) @ axes, n_jobs=1),
@@ -274,8 +286,9 @@ def assemble(
         atlas=joined([piece.charts.atlas for piece in pieces]),
         radii=REACH * radii,
         limits=OUTLIER_FACTOR * residual + OUTLIER_SHARE * radii**2,
-        rotations=np.concatenate([motion.rotations for motion in motions]) @ axes,
-        translations=(np.concatenate([motion.translations for motion in motions]) - mean) @ axes,
+        motions=RigidMotions.joined(piece.alignment.motions for piece in pieces).in_frame(
+            mean, axes
+        ),
         reduction=reduction,
         estimators=tuple(entry for piece in pieces for entry in piece.charts.estimators),
     )

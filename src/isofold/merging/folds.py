@@ -21,7 +21,8 @@ from scipy.sparse.csgraph import dijkstra
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.linalg import coordinates_from_gram, gram_from_distances
-from isofold.merging.walk import Motions, PieceTree
+from isofold.linalg.motions import RigidMotions
+from isofold.merging.walk import PieceTree
 from isofold.neighbors import build_search
 from isofold.patches.planes import Planes
 
@@ -53,7 +54,7 @@ def fold_lengths(planes: Planes, pairs: IntArray) -> FloatArray:
     return np.sqrt(np.where(is_fold, arms**2 + along, straight))
 
 
-def place_means(planes: Planes, tree: PieceTree) -> Motions:
+def place_means(planes: Planes, tree: PieceTree) -> RigidMotions:
     """Place the pieces of one tree by shortest paths over folds."""
     d, q = planes.axes.shape[1:]
     if d != q + 1:
@@ -64,9 +65,9 @@ def place_means(planes: Planes, tree: PieceTree) -> Motions:
         )
         raise InvalidInputError(msg)
     c = planes.n_pieces
-    rotations = np.tile(np.eye(q), (c, 1, 1))
+    unmoved = RigidMotions.identity(c, q)
     if c == 1:
-        return Motions(rotations, np.zeros((1, q)))
+        return unmoved
     near = build_search(planes.means).query(planes.means, min(CANDIDATES + 1, c)).indices
     pairs = np.stack([np.repeat(np.arange(c), near.shape[1]), near.ravel()], axis=1)
     lengths = fold_lengths(planes, pairs).reshape(near.shape)
@@ -81,7 +82,7 @@ def place_means(planes: Planes, tree: PieceTree) -> Motions:
     graph = sp.csr_array((values[keys], (rows[keys], columns[keys])), shape=(c, c))
     paths = dijkstra(graph, directed=False)
     layout = coordinates_from_gram(gram_from_distances((paths**2 + paths.T**2) / 2), q)
-    return Motions(rotations, layout.coordinates)
+    return RigidMotions(unmoved.rotations, layout.coordinates)
 
 
 def _normals(planes: Planes) -> FloatArray:

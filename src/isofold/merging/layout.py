@@ -15,19 +15,21 @@ from scipy.spatial import KDTree
 from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.linalg import principal_coordinates
+from isofold.linalg.motions import RigidMotions
 from isofold.merging.folds import place_means
-from isofold.merging.walk import Motions, PieceTree, lift_tree, merge
+from isofold.merging.walk import PieceTree, lift_tree, merge
 from isofold.neighbors import Neighbors, SpanningTree, build_search
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.spanning import component_labels, tree_of_places
 from isofold.patches.planes import Planes, fit_planes
-from isofold.placement.by_paths import arranging_motions
+from isofold.placement.by_paths import place_by_paths
+from isofold.placement.links import Links
 from isofold.sdp import SDPSolution
 
 __all__ = ["Core", "Merged", "components_of", "find_core", "lay_out", "sound_planes"]
 
 Improve: TypeAlias = Callable[
-    [IntArray, Planes, FloatArray], tuple[Planes, Motions, SDPSolution | None]
+    [IntArray, Planes, FloatArray], tuple[Planes, RigidMotions, SDPSolution | None]
 ]
 
 VANISHING = 1e-140
@@ -92,7 +94,7 @@ class Merged:
     ----------
     planes : Planes
         The planes.
-    motions : Motions
+    motions : RigidMotions
         Where they go: centered, in principal axes.
     tree : PieceTree
         The tree, or forest, along which they were merged.
@@ -105,7 +107,7 @@ class Merged:
     """
 
     planes: Planes
-    motions: Motions
+    motions: RigidMotions
     tree: PieceTree
     angles: FloatArray
     images: FloatArray
@@ -247,34 +249,35 @@ def lay_out(
         images = motions.apply(flat, labels)
         motions = _arranged(motions, members, images, core.bridges, owner)
     principal = principal_coordinates(motions.apply(flat, labels), flat.shape[1])
-    motions = motions.moved(principal.axes, -principal.mean @ principal.axes)
+    to_mean = -principal.mean @ principal.axes
+    motions = motions.then(RigidMotions(principal.axes[None], to_mean[None]))
     images = motions.apply(flat, labels)
     return Merged(planes, motions, pieces, angles, images, solution)
 
 
-def _by_folds(planes: Planes, tree: PieceTree, owner: IntArray) -> Motions:
+def _by_folds(planes: Planes, tree: PieceTree, owner: IntArray) -> RigidMotions:
     """Place the pieces of every component by the lengths over their folds."""
     q = planes.axes.shape[2]
-    rotations = np.tile(np.eye(q), (planes.n_pieces, 1, 1))
-    translations = np.zeros((planes.n_pieces, q))
+    motions = RigidMotions.identity(planes.n_pieces, q)
     for part in range(int(owner.max()) + 1):
         own = np.flatnonzero(owner == part)
         number = np.full(planes.n_pieces, -1)
         number[own] = np.arange(len(own))
         edges = tree.edges[owner[tree.edges[:, 0]] == part]
         some = _some_planes(planes, own)
-        translations[own] = place_means(some, PieceTree(number[edges], edges)).translations
-    return Motions(rotations, translations)
+        placed = place_means(some, PieceTree(number[edges], edges))
+        motions.translations[own] = placed.translations
+    return motions
 
 
 def _improved(
     planes: Planes,
-    motions: Motions,
+    motions: RigidMotions,
     members: list[IntArray],
     images: FloatArray,
     owner: IntArray,
     improve: Improve,
-) -> tuple[Planes, Motions, SDPSolution | None]:
+) -> tuple[Planes, RigidMotions, SDPSolution | None]:
     """Return what is made of the planes and motions of every component."""
     means, axes = planes.means.copy(), planes.axes.copy()
     rotations, translations = motions.rotations.copy(), motions.translations.copy()
@@ -290,7 +293,7 @@ def _improved(
         solution = found if part == 0 else solution
         means[own], axes[own] = better.means, better.axes
         rotations[own], translations[own] = moved.rotations, moved.translations
-    return replace(planes, means=means, axes=axes), Motions(rotations, translations), solution
+    return replace(planes, means=means, axes=axes), RigidMotions(rotations, translations), solution
 
 
 def _some_planes(planes: Planes, own: IntArray) -> Planes:
@@ -308,21 +311,13 @@ def _some_planes(planes: Planes, own: IntArray) -> Planes:
 
 
 def _arranged(
-    motions: Motions,
+    motions: RigidMotions,
     members: list[IntArray],
     images: FloatArray,
     bridges: SpanningTree,
     owner: IntArray,
-) -> Motions:
+) -> RigidMotions:
     """Return the motions with the components in one frame."""
-    placing = arranging_motions(
-        members,
-        [images[own] for own in members],
-        bridges.edges,
-        bridges.lengths,
-        len(images),
-    )
-    turns = np.stack([motion.rotation for motion in placing])[owner]
-    shifts = np.stack([motion.translation for motion in placing])[owner]
-    moved = (motions.translations[:, None, :] @ turns)[:, 0] + shifts
-    return Motions(motions.rotations @ turns, moved)
+    links = Links.between(members, bridges.edges, bridges.lengths)
+    placing = place_by_paths([images[own] for own in members], links)
+    return motions.then(placing.restrict(owner))

@@ -37,11 +37,12 @@ from scipy.sparse import csgraph
 
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
+from isofold.linalg.motions import RigidMotions
 from isofold.neighbors import SpanningTree
 from isofold.neighbors.spanning import spanning_forest_of
 from isofold.patches.planes import Planes
 
-__all__ = ["HINGES", "Motions", "PieceTree", "lift_tree", "merge"]
+__all__ = ["HINGES", "PieceTree", "lift_tree", "merge"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,36 +59,6 @@ class PieceTree:
 
     edges: IntArray
     crossings: IntArray
-
-
-@dataclass(frozen=True, eq=False)
-class Motions:
-    """Motions y = u R + t of pieces.
-
-    Attributes
-    ----------
-    rotations : ndarray of shape (n_pieces, q, q)
-        The matrices R.
-    translations : ndarray of shape (n_pieces, q)
-        The vectors t.
-    """
-
-    rotations: FloatArray
-    translations: FloatArray
-
-    def apply(self, coordinates: FloatArray, pieces: IntArray) -> FloatArray:
-        """Return the images of coordinates in given pieces, row by row."""
-        turned = (coordinates[:, None, :] @ self.rotations[pieces])[:, 0]
-        return np.asarray(turned + self.translations[pieces])
-
-    def undo(self, images: FloatArray, pieces: IntArray) -> FloatArray:
-        """Return the coordinates of images in given pieces, row by row; R must be orthogonal."""
-        offsets = images - self.translations[pieces]
-        return np.asarray((self.rotations[pieces] @ offsets[:, :, None])[:, :, 0])
-
-    def moved(self, rotation: FloatArray, translation: FloatArray) -> Motions:
-        """Return the motions followed by another one of all pieces."""
-        return Motions(self.rotations @ rotation, self.translations @ rotation + translation)
 
 
 def lift_tree(tree: SpanningTree, planes: Planes) -> PieceTree:
@@ -171,7 +142,7 @@ def merge(
     *,
     roots: IntArray,
     hinge: str = "parallel",
-) -> tuple[Motions, FloatArray]:
+) -> tuple[RigidMotions, FloatArray]:
     """Lay all planes out in one, along the tree."""
     parent, edge = _walk(tree, planes.n_pieces, roots)
     children = np.flatnonzero(parent >= 0)
@@ -191,13 +162,11 @@ def merge(
             planes=planes,
         )
     )
-    q = planes.axes.shape[2]
-    rotations = np.tile(np.eye(q), (planes.n_pieces, 1, 1))
-    translations = np.zeros((planes.n_pieces, q))
-    rotations[children], translations[children] = turns, shifts
+    step = RigidMotions.identity(planes.n_pieces, planes.axes.shape[2])
+    step.rotations[children], step.translations[children] = turns, shifts
     angles = np.empty(len(tree.edges))
     angles[edges] = np.arccos(np.clip(cosines[:, -1], 0.0, 1.0))
-    return _composed(rotations, translations, parent), angles
+    return _composed(step, parent), angles
 
 
 def _ahead(
@@ -224,19 +193,20 @@ def _unit_rows(rows: FloatArray) -> FloatArray:
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
 
 
-def _composed(rotations: FloatArray, translations: FloatArray, parent: IntArray) -> Motions:
+def _composed(motions: RigidMotions, parent: IntArray) -> RigidMotions:
     """Compose the motions of all pieces onto their parents up to the roots.
 
     Every piece knows the way to some ancestor, and that one the way on: each round doubles what is
     known, so that a chain of c pieces takes log c rounds.
     """
     ahead = parent.copy()
+    rotations, translations = motions.rotations.copy(), motions.translations.copy()
     while len(on := np.flatnonzero(ahead >= 0)):
-        at = ahead[on]
-        translations[on] = _times(translations[on], rotations[at]) + translations[at]
-        rotations[on] = rotations[on] @ rotations[at]
-        ahead[on] = ahead[at]
-    return Motions(rotations, translations)
+        known = RigidMotions(rotations, translations)
+        further = known.restrict(on).then(known.restrict(ahead[on]))
+        rotations[on], translations[on] = further.rotations, further.translations
+        ahead[on] = ahead[ahead[on]]
+    return RigidMotions(rotations, translations)
 
 
 def _walk(tree: PieceTree, n_pieces: int, roots: IntArray) -> tuple[IntArray, IntArray]:

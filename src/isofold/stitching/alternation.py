@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from isofold._typing import FloatArray
 from isofold.linalg import double_center, eigh_extreme
+from isofold.linalg.motions import RigidMotions
 from isofold.neighbors import NeighborGraph, geodesic_distances
 from isofold.patches import Memberships, PatchCover
 from isofold.stitching.stitch import Alignment
@@ -88,4 +89,5 @@ def alternate(
     variance = float((w * u**2).sum())
     relative = float(np.sqrt(misfit / variance)) if variance > 0.0 else 0.0
     translations = centers - (u_mean[:, None, :] @ rotations)[:, 0]
-    return Alignment(rotations.reshape(c, r, r), translations, None, None, relative)
+    motions = RigidMotions(rotations.reshape(c, r, r), translations)
+    return Alignment(motions, None, None, relative)

@@ -17,7 +17,8 @@ from isofold.neighbors import (
 )
 from isofold.neighbors.edge_errors import edge_errors, mean_at_nodes
 from isofold.patches import ChartFit, PatchCover
-from isofold.placement.by_paths import arrange
+from isofold.placement.by_paths import place_by_paths
+from isofold.placement.links import Links
 from isofold.stitching.levels import (
     Piece,
     Recipe,
@@ -120,7 +121,9 @@ def unfold(
         pieces.sort(key=lambda piece: (-len(piece.nodes), piece.nodes[0]))
         graph = _bridged(points, graph, pieces, n_components, n_jobs)
         lengths = graph.lengths[graph.is_bridge]
-        pieces = arrange(pieces, graph.bridges, lengths, graph.n_nodes)
+        links = Links.between([piece.nodes for piece in pieces], graph.bridges, lengths)
+        motions = place_by_paths([piece.embedding for piece in pieces], links)
+        pieces = [piece.moved(motions.restrict(slice(k, k + 1))) for k, piece in enumerate(pieces)]
     return Unfolding(pieces, graph, used)
 
 

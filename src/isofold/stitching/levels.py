@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.linalg import principal_coordinates, procrustes
+from isofold.linalg.motions import RigidMotions
 from isofold.neighbors import NeighborGraph
 from isofold.neighbors.edge_errors import edge_errors
 from isofold.patches import ChartFit, Memberships, PatchCover, fit_charts
@@ -107,7 +108,7 @@ class Piece:
     def patch_error(self) -> FloatArray:
         """Misfit of every patch with the embedding, over the extent of the patch."""
         weights, patches = self.memberships.weights, self.memberships.patches
-        images = images_of(self.memberships, self.charts.coordinates, self.alignment)
+        images = images_of(self.memberships, self.charts.coordinates, self.alignment.motions)
         squares = ((images - self.embedding[self.memberships.points]) ** 2).sum(axis=1)
         c = self.cover.n_patches
         misfit = np.bincount(patches, weights * squares, minlength=c)
@@ -115,6 +116,12 @@ class Piece:
         extent = self.charts.spread * self.charts.coordinates.shape[1]
         tiny = np.finfo(np.float64).tiny
         return np.sqrt(misfit / np.maximum(total * extent, tiny))
+
+    def moved(self, motions: RigidMotions) -> Piece:
+        """Return the component after a single rigid motion."""
+        (embedding,) = motions.apply_each([self.embedding])
+        alignment = replace(self.alignment, motions=self.alignment.motions.then(motions))
+        return replace(self, embedding=embedding, alignment=alignment)
 
     @property
     def layout(self) -> str:
@@ -239,7 +246,7 @@ def _lay_out(
     start = layout_by_paths(completed, r, n_jobs=recipe.n_jobs)
     rounds = N_ROUNDS if weak > LARGEST_WEAK else PATIENT_ROUNDS
     alignment = alternate(cover, memberships, charts.coordinates, start, n_rounds=rounds)
-    embedding = place(memberships, charts.coordinates, alignment)
+    embedding = place(memberships, charts.coordinates, alignment.motions)
     projected = flat_piece(points, nodes, r)
     errors = [np.median(edge_errors(Y, graph)) for Y in (projected.embedding, embedding)]
     if errors[0] <= errors[1]:
@@ -267,8 +274,8 @@ def single_patch(nodes: IntArray, cover: PatchCover, charts: ChartFit) -> Piece:
     """Return a piece of one patch: its chart is its map."""
     r = charts.coordinates.shape[1]
     memberships = Memberships.strongest(cover, None)
-    alignment = Alignment(np.eye(r)[None], np.zeros((1, r)), None, None, 0.0)
-    embedding = place(memberships, charts.coordinates, alignment)
+    alignment = Alignment(RigidMotions.identity(1, r), None, None, 0.0)
+    embedding = place(memberships, charts.coordinates, alignment.motions)
     spectrum = principal_coordinates(embedding, r).variances
     return Piece(nodes, cover, charts, memberships, alignment, embedding, spectrum, np.nan, 0.0)
 
@@ -345,18 +352,15 @@ def _align(
         # A hinge: points that belong to more patches may hold it.
         memberships = Memberships.strongest(cover, None, charts.is_off)
         alignment = stitched()
-    placed = place(memberships, charts.coordinates, alignment)
+    placed = place(memberships, charts.coordinates, alignment.motions)
     # Step 11 of Algorithm 5: what the solver laid out in more dimensions is projected to r.
     principal = principal_coordinates(placed, placed.shape[1])
     r = charts.coordinates.shape[1]
     if placed.shape[1] > r:
         axes = principal.axes[:, :r]
         placed = placed @ axes
-        alignment = replace(
-            alignment,
-            rotations=alignment.rotations @ axes,
-            translations=alignment.translations @ axes,
-        )
+        origin = np.zeros(len(axes))
+        alignment = replace(alignment, motions=alignment.motions.in_frame(origin, axes))
     return memberships, alignment, placed, principal.variances
 
 

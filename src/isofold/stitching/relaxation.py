@@ -92,6 +92,6 @@ def relax(cover: PatchCover, charts: ChartFit, solver: LowRankSDP) -> Relaxation
     narrow = best = stitched(r, r)
     if narrow.solution is not None and narrow.solution.status is not Status.CERTIFIED:
         best = stitched(2 * r + 1, 3 * r + 2)
-    placed = place(memberships, charts.coordinates, best)
+    placed = place(memberships, charts.coordinates, best.motions)
     spectrum = principal_coordinates(placed, placed.shape[1]).variances
     return Relaxation(best.misfit, narrow.misfit, spectrum)

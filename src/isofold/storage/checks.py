@@ -56,14 +56,14 @@ def check_reduction(reduction: Any) -> None:
 
 def check_patch_map(found: Any) -> None:
     """Look whether nodes, patches and charts are each other's."""
-    require(found.translations.ndim == 2, "patches have no places")
+    require(found.motions.translations.ndim == 2, "patches have no motions")
     n, d, r = found.atlas.axes.shape
-    p = found.translations.shape[1]
+    p = found.motions.translations.shape[1]
     shapes = [
         (found.radii, (n,)),
         (found.limits, (n,)),
-        (found.rotations, (n, r, p)),
-        (found.translations, (n, p)),
+        (found.motions.rotations, (n, r, p)),
+        (found.motions.translations, (n, p)),
     ]
     _check_shapes(shapes, "patches")
     _check_within(found.memberships.patches, n, "patches")
@@ -84,11 +84,11 @@ def check_planes(planes: Any) -> None:
     _check_shapes([(planes.means, planes.axes.shape[:2])], "planes")
 
 
-def check_piece_map(found: Any) -> None:
-    """Look whether places are those of the pieces."""
+def check_plane_map(found: Any) -> None:
+    """Look whether nodes are those of the cells."""
     n, d = len(found.planes.labels), found.planes.means.shape[1]
-    require(found.search._points.shape == (n, d), "places are not those of the pieces")
-    require(len(found.image_search._points) == n, "images are not those of the pieces")
+    require(found.search._points.shape == (n, d), "nodes are not those of the cells")
+    require(len(found.image_search._points) == n, "images are not those of the cells")
 
 
 def check_tesserae(tesserae: Any) -> None:

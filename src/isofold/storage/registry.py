@@ -7,7 +7,7 @@ Nothing that is not listed here is ever built from a file. For authors:
 - A class that moves or is renamed keeps its name here; only its home changes.
 - A field that is added gets its value for older files in `added` (unless the class or, for a
   parameter, its constructor has a default that means the same). One that is renamed is listed in
-  `renamed`, one that is gone in `removed`.
+  `renamed`, one that is gone in `removed`. Fields that became one object are in `gathered`.
 - A change that these do not cover raises `FORMAT_VERSION` and brings a function in `MIGRATIONS`.
 - If numbers of the class reach compiled code, or index other arrays, a function of
   `isofold.storage.checks` looks at them first.
@@ -49,6 +49,9 @@ class Kind:
         New names of fields by their old ones.
     removed : frozenset of str
         Fields of older files that are gone.
+    gathered : mapping
+        New fields that hold an object of a kind, made of fields of older files: the kind, and the
+        names within the object by the old names.
     """
 
     home: str
@@ -56,6 +59,7 @@ class Kind:
     added: Mapping[str, Any] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     removed: frozenset[str] = frozenset()
+    gathered: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
 
     def load(self) -> type:
         """Import the class."""
@@ -125,13 +129,19 @@ KINDS: dict[str, Kind] = {
     "ConicSDP": Kind("isofold.sdp.solvers.conic:ConicSDP"),
     "StitchTerms": Kind("isofold.stitching.terms:StitchTerms"),
     # Maps of new points.
-    "PatchMap": Kind("isofold.extension.patch_map:PatchMap", check="patch_map"),
+    "PatchMap": Kind(
+        "isofold.extension.patch_map:PatchMap",
+        check="patch_map",
+        gathered={
+            "motions": ("Motions", {"rotations": "rotations", "translations": "translations"})
+        },
+    ),
     "Atlas": Kind("isofold.patches.atlas:Atlas", check="atlas"),
     "Memberships": Kind("isofold.patches.cover:Memberships", check="memberships"),
     "Reduction": Kind("isofold.patches.noise_axes:Reduction", check="reduction"),
-    "PieceMap": Kind("isofold.extension.plane_map:PieceMap", check="piece_map"),
+    "PieceMap": Kind("isofold.extension.plane_map:PlaneMap", check="plane_map"),
     "Planes": Kind("isofold.patches.planes:Planes", check="planes"),
-    "Motions": Kind("isofold.merging.walk:Motions"),
+    "Motions": Kind("isofold.linalg.motions:RigidMotions"),
     "GooseMap": Kind("isofold.extension.goose:GooseMap"),
     "BarycentricMap": Kind("isofold.extension.barycentric:BarycentricMap"),
     "Places": Kind("isofold.extension.training_points:Places", check="places"),
@@ -168,7 +178,10 @@ KINDS: dict[str, Kind] = {
     "SDPSolution": Kind("isofold.sdp.solution:SDPSolution"),
     "Certificate": Kind("isofold.sdp.certificate:Certificate"),
     "Status": Kind("isofold.sdp.solution:Status"),
-    "Placement": Kind("isofold.placement.rigid.place:Placement"),
+    "Placement": Kind(
+        "isofold.placement.placement:Placement",
+        gathered={"motions": ("Motions", {"maps": "rotations", "translations": "translations"})},
+    ),
     "Sides": Kind("isofold.embedding.affine.pairs:Sides"),
     "Decision": Kind("isofold.embedding.unfold.decision:Decision"),
     "Candidate": Kind("isofold.embedding.unfold.rehearsal:Candidate"),
