@@ -104,7 +104,7 @@ def _fit(sheet: data.Sheet, seed: int) -> Trial:
         floor=sheet.floor,
         seconds=seconds,
         estimate=ipa.estimated_error_,
-        flags=tuple(flag.name for flag in ipa.diagnosis_.raised),
+        flags=tuple(flag.code for flag in ipa.diagnosis_.raised),
         status=_unstitched(ipa) if solution is None else solution.status.name,
         gap=0.0 if solution is None else solution.gap,
         rounding=0.0 if solution is None else _relative_rounding(solution),
@@ -117,7 +117,7 @@ def _unstitched(ipa: IPA) -> str:
 
     The latter are projected, or laid out along shortest paths.
     """
-    raised = {flag.name for flag in ipa.diagnosis_.raised}
+    raised = {flag.code for flag in ipa.diagnosis_.raised}
     return "NOT_STITCHED" if raised & {"projected", "rough"} else "ONE_PATCH"
 
 

@@ -91,4 +91,4 @@ def _raised(X: FloatArray) -> set[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ipa.fit(X)
-    return {flag.name for flag in ipa.diagnosis_.raised}
+    return {flag.code for flag in ipa.diagnosis_.raised}

@@ -99,10 +99,10 @@ def _diagnosis_of(model: Any) -> dict[str, Any]:
     """Return the names of raised flags, and the figures of all."""
     if not hasattr(model, "diagnosis_"):
         return {}
-    flags = model.diagnosis_.flags
+    flags = model.diagnosis_.findings
     return {
-        "flags": " ".join(flag.name for flag in model.diagnosis_.raised),
-        "figures": " ".join(f"{flag.name}={float(flag.value):.3g}" for flag in flags),
+        "flags": " ".join(flag.code for flag in model.diagnosis_.raised),
+        "figures": " ".join(f"{flag.code}={float(flag.value):.3g}" for flag in flags),
         "estimated_error": getattr(model, "estimated_error_", np.nan),
     }
 

@@ -20,9 +20,9 @@ SEED, N_DRAWS = 3, 500
 """Of the report, `docs/ipa-failures.md`."""
 
 FLAGS = (
-    "pieces",
+    "components",
     "projected",
-    "rough",
+    "unstitched",
     "noise",
     "certificate",
     "misfit",
@@ -120,9 +120,9 @@ def run_draw(draw: Draw) -> dict[str, Any]:
         "gap": "" if solution is None else solution.gap,
         "n_patches": ipa.cover_.n_patches,
     }
-    for flag in ipa.diagnosis_.flags:
-        row[f"flag_{flag.name}"] = float(flag.value)
-        row[f"raised_{flag.name}"] = flag.is_raised
+    for flag in ipa.diagnosis_.findings:
+        row[f"flag_{flag.code}"] = float(flag.value)
+        row[f"raised_{flag.code}"] = flag.is_raised
     return row
 
 

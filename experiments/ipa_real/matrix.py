@@ -95,9 +95,9 @@ def row_of(kind: str, X: FloatArray, r: int) -> Row:
         words = {"in order": "NO", "doubts": last, "trustworthiness": np.nan}
         return {**row, **words, "seconds": time.process_time() - begin}
     seconds = time.process_time() - begin
-    raised = [flag.name for flag in ipa.diagnosis_.raised]
+    raised = [flag.code for flag in ipa.diagnosis_.raised]
     is_told = any(issubclass(w.category, DoubtfulMapWarning) for w in caught)
-    figures = [*(flag.value for flag in ipa.diagnosis_.flags), ipa.estimated_error_]
+    figures = [*(flag.value for flag in ipa.diagnosis_.findings), ipa.estimated_error_]
     is_finite = bool(np.isfinite(Y).all() and np.isfinite(figures).all())
     trust = trustworthiness(X, Y, n_samples=min(len(X), N_MEASURED), random_state=0)
     return {

@@ -85,7 +85,7 @@ def _score(data: Dataset, outcome: Outcome) -> Scorecard:
 
 
 def _doubts(model: IPA) -> str:
-    return ", ".join(flag.name for flag in model.diagnosis_.raised) or "none"
+    return ", ".join(flag.code for flag in model.diagnosis_.raised) or "none"
 
 
 def _row(data: Dataset, outcome: Outcome, card: Scorecard, r: int) -> Row:

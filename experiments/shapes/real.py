@@ -39,6 +39,6 @@ def _row(name: str, points: FloatArray) -> Row:
         "data": name,
         "n": len(points),
         "d": points.shape[1],
-        "raised": ", ".join(flag.name for flag in raised) or "-",
+        "raised": ", ".join(flag.code for flag in raised) or "-",
         "seconds": seconds,
     }

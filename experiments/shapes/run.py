@@ -11,7 +11,7 @@ import numpy as np
 
 from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.shapes.cases import Trial, trials
-from isofold._findings import Flag
+from isofold._findings import Finding
 from isofold.neighbors import build_graph
 from isofold.survey import recognize_shapes
 
@@ -160,5 +160,5 @@ def _write(verdicts: Sequence[Verdict], path: Path) -> None:
     )
 
 
-def _names(flags: Iterable[Flag]) -> frozenset[str]:
-    return frozenset(flag.name for flag in flags)
+def _names(flags: Iterable[Finding]) -> frozenset[str]:
+    return frozenset(flag.code for flag in flags)

@@ -4,6 +4,8 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from isofold.embedding.catalog import CATALOG as _CATALOG
+
 if _TYPE_CHECKING:
     from isofold import (
         datasets,
@@ -14,22 +16,21 @@ if _TYPE_CHECKING:
         quality,
         sdp,
     )
+    from isofold._findings import Finding
     from isofold._progress.stages import progress
     from isofold.clustering import LDLC, MPPCA, VQPCA, GeodesicKMedoids, LocalSubspaceClassifier
-    from isofold.embedding import (
-        EAT,
-        IPA,
-        MVU,
-        PLML,
-        ColoredMVU,
-        DisjointMVU,
-        FastMVU,
-        LandmarkMVU,
-        LocalMDS,
-        OutOfSample,
-        TesseraMap,
-        Unfold,
-    )
+    from isofold.embedding.affine.eat import EAT
+    from isofold.embedding.affine.tesseramap import TesseraMap
+    from isofold.embedding.ipa import IPA
+    from isofold.embedding.local_mds import LocalMDS
+    from isofold.embedding.mvu.colored import ColoredMVU
+    from isofold.embedding.mvu.disjoint import DisjointMVU
+    from isofold.embedding.mvu.fast import FastMVU
+    from isofold.embedding.mvu.landmark import LandmarkMVU
+    from isofold.embedding.mvu.mvu import MVU
+    from isofold.embedding.out_of_sample.out_of_sample import OutOfSample
+    from isofold.embedding.plml import PLML
+    from isofold.embedding.unfold.unfold import Unfold
     from isofold.reports import report
     from isofold.stitching import StitchTerms
     from isofold.storage import load, save
@@ -46,6 +47,7 @@ __all__ = [
     "ColoredMVU",
     "DisjointMVU",
     "FastMVU",
+    "Finding",
     "GeodesicKMedoids",
     "LandmarkMVU",
     "LocalMDS",
@@ -67,30 +69,20 @@ __all__ = [
     "sdp",
 ]
 
-# Estimators and functions, by the room they live in.
+# Functions and clusterers, by the room they live in; methods are in their catalog.
 _HOMES = {
-    "EAT": "embedding",
-    "IPA": "embedding",
     "LDLC": "clustering",
     "MPPCA": "clustering",
-    "MVU": "embedding",
-    "PLML": "embedding",
     "VQPCA": "clustering",
-    "ColoredMVU": "embedding",
-    "DisjointMVU": "embedding",
-    "FastMVU": "embedding",
+    "Finding": "_findings",
     "GeodesicKMedoids": "clustering",
-    "LandmarkMVU": "embedding",
-    "LocalMDS": "embedding",
     "LocalSubspaceClassifier": "clustering",
-    "OutOfSample": "embedding",
     "StitchTerms": "stitching",
-    "TesseraMap": "embedding",
-    "Unfold": "embedding",
     "load": "storage",
     "progress": "_progress.stages",
     "report": "reports",
     "save": "storage",
+    **{method.name: "embedding" for method in _CATALOG if method.is_public},
 }
 
 

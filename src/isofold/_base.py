@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -17,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isofold._display import DisplayMixin
+from isofold._findings import Diagnosis, Finding, emit
 from isofold._memory import require_memory
 from isofold._parallel import one_blas_thread
 from isofold._progress.stages import fitting
@@ -33,7 +35,27 @@ from isofold._validation import (
 )
 from isofold.exceptions import EmbeddingError, InvalidInputError
 
-__all__ = ["BaseEmbedder", "one_fit", "read_samples", "unchanged_if_refused"]
+__all__ = ["BaseEmbedder", "Fit", "one_fit", "read_samples", "unchanged_if_refused"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What a method returns: the map of the samples, the map of new ones, what was found.
+
+    `attributes` are further fitted attributes by name, without the underscore at their end.
+    """
+
+    embedding: FloatArray
+    map_: Any
+    findings: tuple[Finding, ...]
+    attributes: tuple[tuple[str, Any], ...] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, embedding: FloatArray, *, map_: Any, findings: Iterable[Finding], **attributes: Any
+    ) -> Self:
+        """Return a fit whose further attributes are given by name."""
+        return cls(embedding, map_, tuple(findings), tuple(attributes.items()))
 
 
 @contextmanager
@@ -102,17 +124,21 @@ class BaseEmbedder(
     A subclass keeps its parameters in a keyword-only ``__init__`` of plain assignments and
     provides
 
-    ``_fit_embedding(X)``
-        Returns the embedding, one row a sample, and sets the fitted attributes below. `X` is a
-        finite float32 or float64 array that may be read-only: it must not be written to. With
-        precomputed distances it may also be a sparse ``csr_array``, see below.
-    ``_transform(X)``
+    ``_fit(X, y, **fit_params)``
+        Returns a `Fit`; sets nothing. `X` is a finite float32 or float64 array that may be
+        read-only: it must not be written to. With precomputed distances it may also be a sparse
+        ``csr_array``, see below.
+    ``_transform(X)``, unless ``map_.transform(X)`` is right
         Maps new points, *each row by itself*: what row i becomes may not depend on the other
         rows of the call. On the training points it should return `embedding_`; a method whose
         map cannot do this says so in its docstring.
     ``_inverse_transform(Y)``, optional
         Maps embedded points back to the input space. Only then is there an
         ``inverse_transform``.
+
+    `fit` records what `_fit` returns, all at once, so that a refused fit leaves an earlier one as
+    it was; and it is the only place that warns: of the doubts in `diagnosis_`, once for each kind
+    of warning.
 
     Results must not depend on anything but the input, the parameters and `random_state`: same
     seed, same bytes, whatever `n_jobs` and the threads of BLAS. ``transform(X)[i]`` and
@@ -128,6 +154,10 @@ class BaseEmbedder(
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         The embedded training points, in the dtype of the input. Set here.
+    map_ : object
+        The map behind `transform`. Set here.
+    diagnosis_ : Diagnosis
+        What the fit has found: doubts, notes, and what was checked. Set here.
     n_features_in_ : int
         Number of features seen in `fit`. Set here.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -141,14 +171,14 @@ class BaseEmbedder(
     _min_samples: ClassVar[int] = 2
 
     @abstractmethod
-    def _fit_embedding(self, X: FloatArray) -> FloatArray:
-        """Return the embedding of `X` and set the fitted attributes of the method."""
+    def _fit(self, X: Any, y: Any) -> Fit:
+        """Return the map of `X` with everything that is known about it."""
 
-    @abstractmethod
-    def _transform(self, X: FloatArray) -> FloatArray:
+    def _transform(self, X: Any) -> FloatArray:
         """Return the images of new points, each computed from its own row alone."""
+        return np.asarray(self.map_.transform(X))
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Embed the points.
 
         Parameters
@@ -156,8 +186,10 @@ class BaseEmbedder(
         X : array-like of shape (n_samples, n_features)
             The points, or their distances (n_samples × n_samples) if ``metric="precomputed"``:
             a dense matrix of all, or a sparse one of those that are known.
-        y : None
-            Ignored; there for scikit-learn's pipelines.
+        y : array-like, optional
+            Side information of methods that use it, such as `ColoredMVU`; else ignored.
+        **fit_params
+            Further inputs of the method, if it has any.
 
         Returns
         -------
@@ -167,25 +199,33 @@ class BaseEmbedder(
         with one_fit(self):
             X = self._validate(X, reset=True)
             self._refuse_wide_map(X.shape[0])
-            self.embedding_ = self._checked("_fit_embedding", self._fit_embedding(X), X)
+            method: Callable[..., Fit] = self._fit
+            self._record(method(X, y, **fit_params), X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
+    def _record(self, fit: Fit, X: Any) -> None:
+        """Set the fitted attributes, and warn of the doubts."""
+        embedding = self._checked("_fit", fit.embedding, X)
+        for name, value in fit.attributes:
+            setattr(self, f"{name}_", value)
+        self.map_, self.diagnosis_ = fit.map_, Diagnosis(fit.findings)
+        self.embedding_ = embedding
+        emit(fit.findings)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
         """Embed the points and return the embedding.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X, y, **fit_params
             As in `fit`.
-        y : None
-            Ignored.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
             `embedding_`.
         """
-        return self.fit(X, y).embedding_
+        return self.fit(X, y, **fit_params).embedding_
 
     def transform(self, X: Any) -> FloatArray:
         """Map points into the embedding, each row by itself.

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
-
 __all__ = [
     "ConvergenceError",
     "DataNotFoundError",
@@ -19,7 +16,6 @@ __all__ = [
     "MissingDependencyError",
     "ModelFileError",
     "UnboundedProblemError",
-    "warn_user",
 ]
 
 
@@ -85,19 +81,3 @@ class EarlyInterrupt(KeyboardInterrupt):
 
 class ModelFileError(InvalidInputError):
     """A file is no saved model, or a damaged one, or one of a newer isofold."""
-
-
-def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the line of the user that led here, however deep in the package this is called."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and _package_of(frame.f_globals) in _PASSED:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level + 1)
-
-
-# Code between a user and a warning: this package, those that call it, and what runs its contexts.
-_PASSED = (__name__.partition(".")[0], "sklearn", "contextlib")
-
-
-def _package_of(module: dict[str, object]) -> str:
-    return str(module.get("__name__", "")).partition(".")[0]

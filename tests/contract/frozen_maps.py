@@ -9,7 +9,6 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.neighbors import kneighbors_graph
 
-import storage_cases as stored
 from contract.freeze import Taken
 from isofold import (
     EAT,
@@ -33,17 +32,15 @@ from isofold import (
     datasets,
 )
 from isofold.sdp import ConicSDP, LowRankSDP
-from storage_cases import CLOUD, CURVE, LABELS, NEW_SHEET, NEW_SMALL, SHEET, SMALL
+from support import storage_cases as stored
+from support.storage_cases import CLOUD, CURVE, LABELS, NEW_SHEET, NEW_SMALL, SHEET, SMALL
 
 ARRAYS = (
     "embedding_",
     "labels_",
     "distortion_",
     "spectrum_",
-    "cut_off_",
-    "piece_",
     "bridges_",
-    "rows_",
     "outliers_",
     "estimated_error_",
     "patch_error_",
@@ -56,6 +53,23 @@ ARRAYS = (
     "layout_",
 )
 """Attributes of fitted models that are recorded where they exist."""
+
+RENAMED = {
+    "IPA": {
+        "component_": "piece_",
+        "node_samples_": "rows_",
+        "discarded_variance_ratio_": "cut_off_",
+    },
+    "DisjointMVU": {"component_": "piece_"},
+    "PLML": {"node_samples_": "rows_"},
+    "LocalMDS": {"core_samples_": "rows_"},
+    "Unfold": {"fitted_samples_": "rows_"},
+    **{
+        name: {"discarded_variance_ratio_": "cut_off_"}
+        for name in ("MVU", "LandmarkMVU", "FastMVU", "ColoredMVU", "EAT", "TesseraMap")
+    },
+}
+"""Names under which attributes were first recorded, by class and the name they have now."""
 
 FIGURES = (
     "coordinates",
@@ -335,6 +349,8 @@ EXTRA = {
 def taken_from(model, new):
     """Return what a fitted model is made of, and what it makes of new rows."""
     arrays = {name: getattr(model, name) for name in ARRAYS if hasattr(model, name)}
+    renamed = RENAMED.get(type(model).__name__, {})
+    arrays.update({old: getattr(model, new) for new, old in renamed.items()})
     arrays = {name: np.array("None") if a is None else a for name, a in arrays.items()}
     arrays.update(stored.results(model, new))
     texts = {}

@@ -5,11 +5,11 @@ from functools import partial
 
 import numpy as np
 
-import storage_cases as stored
 from contract.freeze import Taken
 from isofold import datasets, quality
 from isofold.neighbors import build_graph
-from storage_cases import CLOUD, LABELS, SHEET, SMALL
+from support import storage_cases as stored
+from support.storage_cases import CLOUD, LABELS, SHEET, SMALL
 
 ROLL = datasets.swiss_roll(340, random_state=0)
 TRUTH = ROLL.truth[:300]

@@ -10,11 +10,11 @@ from html.parser import HTMLParser
 
 import numpy as np
 
-import storage_cases as stored
 from contract.freeze import Taken
 from isofold import ColoredMVU, report
 from isofold.datasets import s_curve
-from storage_cases import CLOUD, LABELS, SHEET, SMALL
+from support import storage_cases as stored
+from support.storage_cases import CLOUD, LABELS, SHEET, SMALL
 
 TYPES = {"f4": "<f4", "f8": "<f8", "i4": "<i4", "u1": "u1", "u2": "<u2"}
 UNSEEN = {"script", "style", "title", "noscript"}

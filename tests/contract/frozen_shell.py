@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from cli.command_runs import PATIENCE, write_array, write_csv, write_roll
-from cli.valid_files import valid_files
 from contract.freeze import SOURCE, Taken
 from contract.frozen_pages import masked, read_page
 from contract.frozen_stored import members
+from support.command_runs import PATIENCE, write_array, write_csv, write_roll
+from support.valid_files import valid_files
 
 ENVIRONMENT = {
     "COLUMNS": "100",

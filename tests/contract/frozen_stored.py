@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-import storage_cases as models
 from contract.freeze import TESTS, Taken
 from isofold import load, save
+from support import storage_cases as models
 
 DATA = TESTS / "storage" / "data"
 

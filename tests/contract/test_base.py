@@ -1,6 +1,7 @@
 """The contract of every embedder, shown on a linear one that is as simple as possible."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from isofold._base import BaseEmbedder
+from isofold._base import BaseEmbedder, Fit
 from isofold.exceptions import EmbeddingError, InvalidInputError
 from isofold.linalg import principal_coordinates
 from support.embedders import (
@@ -56,15 +57,15 @@ def test_contract(embedder, dtype):
 
 
 class ForgetfulEmbedder(LinearEmbedder):
-    def _fit_embedding(self, X):
-        embedding = super()._fit_embedding(X)
-        del self.graph_
-        return embedding
+    def _fit(self, X, y):
+        fit = super()._fit(X, y)
+        kept = tuple(pair for pair in fit.attributes if pair[0] != "graph")
+        return replace(fit, attributes=kept)
 
 
 class MixingEmbedder(LinearEmbedder):
     def _transform(self, X):
-        return (X - X.mean(axis=0)) @ self.axes_
+        return (X - X.mean(axis=0)) @ self.map_.axes
 
 
 class LearningEmbedder(LinearEmbedder):
@@ -75,8 +76,8 @@ class LearningEmbedder(LinearEmbedder):
 
 class OverwritingEmbedder(LinearEmbedder):
     def _transform(self, X):
-        X -= self.mean_
-        return X @ self.axes_
+        X -= self.map_.mean
+        return X @ self.map_.axes
 
 
 class ThreadedEmbedder(LinearEmbedder):
@@ -84,8 +85,9 @@ class ThreadedEmbedder(LinearEmbedder):
         super().__init__(n_components=n_components, random_state=random_state)
         self.n_jobs = n_jobs
 
-    def _fit_embedding(self, X):
-        return super()._fit_embedding(X) + (self.n_jobs == 2)
+    def _fit(self, X, y):
+        fit = super()._fit(X, y)
+        return replace(fit, embedding=fit.embedding + (self.n_jobs == 2))
 
 
 @pytest.mark.parametrize(
@@ -240,8 +242,8 @@ def test_a_refused_refit_leaves_the_fitted_state():
 
 def test_the_embedding_is_not_a_view_of_the_input():
     class Copying(ResultEmbedder):
-        def _fit_embedding(self, X):
-            return X[:, :2]
+        def _fit(self, X, y):
+            return Fit.of(X[:, :2], map_=None, findings=())
 
         def _transform(self, X):
             return X[:, :2]
@@ -320,7 +322,7 @@ def test_not_fitted_says_so():
     ],
 )
 def test_what_is_no_embedding_is_refused(result, words):
-    with pytest.raises(EmbeddingError, match=f"ResultEmbedder._fit_embedding.*{words}"):
+    with pytest.raises(EmbeddingError, match=f"ResultEmbedder._fit.*{words}"):
         ResultEmbedder(fitted=result).fit(points(3))
     embedder = ResultEmbedder(fitted=np.zeros((3, 1)), transformed=result).fit(points(3))
     with pytest.raises(EmbeddingError, match=r"ResultEmbedder\._transform"):

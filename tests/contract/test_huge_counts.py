@@ -17,7 +17,7 @@ WIDE += ["PLML", "Unfold"]
 @pytest.mark.parametrize("name", WIDE)
 def test_maps_wider_than_memory_are_refused_before_any_work(name, monkeypatch):
     model = getattr(isofold, name)(n_components=HUGE)
-    monkeypatch.setattr(model, "_fit_embedding", pytest.fail)
+    monkeypatch.setattr(model, "_fit", pytest.fail)
     with pytest.raises(MemoryLimitError, match="span at most 39 dimensions"):
         model.fit(X)
 

@@ -89,9 +89,9 @@ def test_both_libraries_are_seen():
 class Counting(LinearEmbedder):
     """Notes how many threads BLAS has."""
 
-    def _fit_embedding(self, X):
+    def _fit(self, X, y):
         self.seen_in_fit_ = blas_threads()
-        return super()._fit_embedding(X)
+        return super()._fit(X, y)
 
     def _transform(self, X):
         self.seen_ = blas_threads()

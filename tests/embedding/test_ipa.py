@@ -77,8 +77,8 @@ def test_threads_do_not_change_attributes(roll):
         "spectrum_",
     ):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
-    assert [flag.value for flag in one.diagnosis_.flags] == [
-        flag.value for flag in two.diagnosis_.flags
+    assert [flag.value for flag in one.diagnosis_.findings] == [
+        flag.value for flag in two.diagnosis_.findings
     ]
     new = roll.X[::7] + 0.01
     np.testing.assert_array_equal(one.distance_to_manifold(new), two.distance_to_manifold(new))

@@ -31,7 +31,7 @@ def test_patches_that_were_chosen_are_stitched_where_there_is_no_sheet(choice):
         model.fit(BLOB)
     assert model.layout_ == "stitched"
     assert model.solution_ is not None
-    assert not model.diagnosis_["rough"].is_raised
+    assert not model.diagnosis_["unstitched"].is_raised
     assert not model.diagnosis_["projected"].is_raised
     # It is done as asked, but not without a word.
     assert model.diagnosis_["misfit"].is_raised or model.diagnosis_["noise"].is_raised
@@ -52,8 +52,8 @@ def test_by_default_the_layout_along_paths_is_told_of():
         model.fit(digits())
     assert model.layout_ == "paths"
     assert model.solution_ is None
-    assert model.diagnosis_["rough"].is_raised
-    assert "n_patches" in model.diagnosis_["rough"].advice
+    assert model.diagnosis_["unstitched"].is_raised
+    assert "n_patches" in model.diagnosis_["unstitched"].advice
 
 
 def test_a_projection_is_called_by_its_name():

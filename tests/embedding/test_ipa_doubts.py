@@ -57,7 +57,7 @@ def test_pieces_are_found_and_told(two_rolls, mapped_rolls):
     np.testing.assert_array_equal(np.bincount(ipa.component_), [500, 500])
     for label in (0, 1):
         assert len(np.unique(ipa.component_[two_rolls.labels == label])) == 1
-    assert [flag.name for flag in ipa.diagnosis_.raised] == ["pieces"]
+    assert [flag.code for flag in ipa.diagnosis_.raised] == ["components"]
     assert "2 pieces of 500, 500 points" in message
     assert "bridges_" in message
 
@@ -180,7 +180,7 @@ def test_cap_cannot_be_flat(angle):
 def test_small_cap_is_flat_enough():
     data = datasets.spherical_cap(700, angle=10.0, random_state=0)
     ipa = IPA(random_state=0).fit(data.X)
-    assert 0.0 < ipa.diagnosis_["curvature"].value < ipa.diagnosis_["curvature"].threshold
+    assert 0.0 < ipa.diagnosis_["curvature"].value < ipa.diagnosis_["curvature"].limit
 
 
 def test_half_globe():
@@ -190,14 +190,14 @@ def test_half_globe():
 
 def test_saddles_and_peaks_are_curved_though_not_on_average():
     ipa, _ = doubtful(datasets.twin_peaks(500, random_state=0).X)
-    assert {"misfit", "certificate"} <= {flag.name for flag in ipa.diagnosis_.raised}
+    assert {"misfit", "certificate"} <= {flag.code for flag in ipa.diagnosis_.raised}
 
 
 @pytest.mark.parametrize("d", [3, 5, 20])
 def test_cloud_is_no_sheet(d):
     X = np.random.RandomState(0).normal(size=(400, d))
     ipa, message = doubtful(X)
-    assert {"projected", "rough"} & {flag.name for flag in ipa.diagnosis_.raised}
+    assert {"projected", "unstitched"} & {flag.code for flag in ipa.diagnosis_.raised}
     assert ipa.diagnosis_["noise"].is_raised
     assert "no tangent of this dimension stands out" in message
     assert ipa.solution_ is None
@@ -211,7 +211,7 @@ def test_digits_are_no_sheet():
 
 def test_too_few_points_for_the_folds():
     ipa, _ = doubtful(datasets.holed_swiss_roll(80, random_state=0).X)
-    assert {"bending", "misfit", "error", "projected"} & {f.name for f in ipa.diagnosis_.raised}
+    assert {"bending", "misfit", "error", "projected"} & {f.code for f in ipa.diagnosis_.raised}
 
 
 @pytest.mark.parametrize(
@@ -234,5 +234,5 @@ def test_sound_map(make, r):
 def test_a_flag_is_raised_beyond_its_limit_and_only_there(X):
     ipa = IPA(random_state=0)
     embed_quietly(ipa, X)
-    for flag in ipa.diagnosis_.flags:
-        assert flag.is_raised == (flag.value > flag.threshold), flag
+    for flag in ipa.diagnosis_.findings:
+        assert flag.is_raised == (flag.value > flag.limit), flag

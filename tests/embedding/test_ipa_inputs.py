@@ -39,7 +39,7 @@ def assert_usable(ipa, X):
     assert np.isfinite(ipa.distance_to_manifold(X)).all()
     assert ipa.inverse_transform(ipa.embedding_).shape == (n, d)
     assert np.isfinite(ipa.transform(X + 1.0)).all()
-    for flag in ipa.diagnosis_.flags:
+    for flag in ipa.diagnosis_.findings:
         assert np.isfinite(flag.value), flag
 
 

@@ -44,8 +44,8 @@ def test_noise_gives_a_map_with_doubts(n, d, r):
     ipa = fitted(X, r)
     assert ipa.embedding_.shape == (n, r)
     assert np.isfinite(ipa.embedding_).all()
-    assert np.isfinite([flag.value for flag in ipa.diagnosis_.flags]).all()
-    assert {"rough", "projected"} & {flag.name for flag in ipa.diagnosis_.raised}
+    assert np.isfinite([flag.value for flag in ipa.diagnosis_.findings]).all()
+    assert {"unstitched", "projected"} & {flag.code for flag in ipa.diagnosis_.raised}
     np.testing.assert_allclose(ipa.transform(X[:9]), ipa.embedding_[:9], atol=ROUNDING)
 
 
@@ -53,7 +53,7 @@ def test_digits_in_seven_dimensions():
     X = load_digits().data[:500]
     ipa = fitted(X, 7)
     projected = PCA(7).fit_transform(X)
-    assert ipa.diagnosis_["rough"].value == 1.0
+    assert ipa.diagnosis_["unstitched"].value == 1.0
     assert ipa.solution_ is None
     assert ipa.diagnosis_["certificate"].is_raised
     # What the map is for: neighbors are kept as in the best projection, lengths far better.
@@ -71,7 +71,7 @@ def test_projection_where_it_keeps_lengths_better():
     X = rng.normal(size=(300, 5)) @ rng.normal(size=(5, 40)) + 0.01 * rng.normal(size=(300, 40))
     ipa = fitted(X, 6)
     assert ipa.diagnosis_["projected"].value == 1.0
-    assert not ipa.diagnosis_["rough"].is_raised
+    assert not ipa.diagnosis_["unstitched"].is_raised
     assert local_isometry(X, ipa.embedding_).median < 1e-3
 
 

@@ -30,7 +30,7 @@ def flags_of(X, **parameters):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ipa.fit(X)
-    names = {flag.name for flag in ipa.diagnosis_.raised}
+    names = {flag.code for flag in ipa.diagnosis_.raised}
     assert bool(caught) == bool(names)
     return ipa, names
 
@@ -71,7 +71,7 @@ def test_unfold_tells_of_pieces(turned):
     far = np.array([0.0, 0.0, 30.0])
     with pytest.warns(DoubtfulMapWarning, match="2 pieces"):
         unfold = Unfold(random_state=0).fit(np.concatenate([one, other + far]))
-    assert "pieces" in unfold.decision_.doubts
+    assert "components" in unfold.decision_.doubts
 
 
 def peptide(n_planes, seed=0):

@@ -168,7 +168,7 @@ CASES = {
     "good": ({}, "good", False, False),
     "alarm": ({"raised": "W", "flags": "misfit"}, "good", False, True),
     "right about pieces": (
-        {"raised": "W", "flags": "pieces", "is_apart": True},
+        {"raised": "W", "flags": "components", "is_apart": True},
         "good",
         False,
         False,
@@ -179,7 +179,7 @@ CASES = {
         False,
         True,
     ),
-    "torn": ({"raised": "W", "flags": "pieces"}, "good", False, True),
+    "torn": ({"raised": "W", "flags": "components"}, "good", False, True),
     "flags within Unfold": ({"method": "unfold", "flags": "misfit"}, "good", False, False),
     "silent": ({"error": 0.2}, "failure", True, False),
     "above the floor": ({"error": 0.04, "floor": 0.01}, "failure", True, False),

@@ -79,8 +79,8 @@ def test_units_do_not_matter(seed, unit):
     Y, ipa = embedded(X)
     other, other_ipa = embedded(unit * X)
     assert_equal_up_to_rigid_motion(other / unit, Y, atol=TIE)
-    for flag in ipa.diagnosis_.flags:
-        assert other_ipa.diagnosis_[flag.name].is_raised == flag.is_raised, flag
+    for flag in ipa.diagnosis_.findings:
+        assert other_ipa.diagnosis_[flag.code].is_raised == flag.is_raised, flag
 
 
 @few

@@ -10,8 +10,9 @@ from scipy.stats import ortho_group
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils.validation import check_random_state
 
-from isofold._base import BaseEmbedder
+from isofold._base import BaseEmbedder, Fit
 from isofold.exceptions import InvalidInputError
+from isofold.extension.linear_map import LinearMap
 from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
 from isofold.linalg.rows import row_product
 
@@ -23,27 +24,28 @@ class LinearEmbedder(BaseEmbedder):
         self.n_components = n_components
         self.random_state = random_state
 
-    def _fit_embedding(self, X):
+    def _fit(self, X, y):
         if self.n_components > X.shape[1]:
             msg = f"n_components={self.n_components} exceeds n_features={X.shape[1]}."
             raise InvalidInputError(msg)
         result = principal_coordinates(X, self.n_components)
         rng = check_random_state(self.random_state)
         turn = ortho_group.rvs(self.n_components, random_state=rng) if self.n_components > 1 else 1
-        self.mean_ = result.mean
-        self.axes_ = np.dot(result.axes, turn)
-        embedding = row_product(X - self.mean_, self.axes_)
-        self.graph_ = kneighbors_graph(X, 1, mode="distance")
-        self.distortion_ = np.linalg.norm(X - self.mean_ - embedding @ self.axes_.T, axis=1)
-        return embedding
-
-    def _transform(self, X):
-        return row_product(X - self.mean_, self.axes_)
+        linear = LinearMap(np.dot(result.axes, turn), result.mean)
+        embedding = linear.transform(X)
+        residuals = X - linear.mean - embedding @ linear.axes.T
+        return Fit.of(
+            embedding,
+            map_=linear,
+            findings=(),
+            graph=kneighbors_graph(X, 1, mode="distance"),
+            distortion=np.linalg.norm(residuals, axis=1),
+        )
 
 
 class InvertibleEmbedder(LinearEmbedder):
     def _inverse_transform(self, Y):
-        return row_product(Y, self.axes_.T) + self.mean_
+        return row_product(Y, self.map_.axes.T) + self.map_.mean
 
 
 class DistanceEmbedder(BaseEmbedder):
@@ -53,15 +55,19 @@ class DistanceEmbedder(BaseEmbedder):
         self.metric = metric
         self.n_jobs = n_jobs
 
-    def _fit_embedding(self, X):
-        self.training_ = X
+    def _fit(self, X, y):
         if sp.issparse(X):
             distances = distances_along(X)
         else:
             distances = X if self._precomputed else squareform(pdist(X))
-        self.graph_ = distances
-        self.distortion_ = np.zeros(X.shape[0])
-        return coordinates_from_gram(gram_from_distances(distances**2), 1).coordinates
+        return Fit.of(
+            coordinates_from_gram(gram_from_distances(distances**2), 1).coordinates,
+            map_=None,
+            findings=(),
+            training=X,
+            graph=distances,
+            distortion=np.zeros(X.shape[0]),
+        )
 
     def _transform(self, X):
         distances = X if self._precomputed else cdist(X, self.training_)
@@ -87,8 +93,8 @@ class ResultEmbedder(BaseEmbedder):
         self.fitted = fitted
         self.transformed = transformed
 
-    def _fit_embedding(self, X):
-        return self.fitted
+    def _fit(self, X, y):
+        return Fit.of(self.fitted, map_=None, findings=())
 
     def _transform(self, X):
         return self.transformed

@@ -84,7 +84,7 @@ def look_at(points, **options):
 
 
 def raised(flags):
-    return [flag.name for flag in flags if flag.is_raised]
+    return [flag.code for flag in flags if flag.is_raised]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -93,7 +93,7 @@ def test_only_the_shape_that_is_there_is_raised(name):
     flags = look_at(make(n, np.random.RandomState(5)), random_state=0)
     assert raised(flags) == ([expected] if expected else [])
     for flag in flags:
-        assert flag.is_raised == (flag.value > flag.threshold)
+        assert flag.is_raised == (flag.value > flag.limit)
         assert flag.message.endswith(".")
         assert bool(flag.advice) == flag.is_raised
 
@@ -117,7 +117,7 @@ def test_a_graph_tells_without_places():
     distances = np.linalg.norm(points[:, None] - points, axis=2)
     graph = build_graph(distances, n_neighbors=6, metric="precomputed")
     flags = recognize_shapes(None, graph, random_state=0)
-    assert [f.name for f in flags] == ["closed_curve", "sphere", "branching"]
+    assert [f.code for f in flags] == ["closed_curve", "sphere", "branching"]
     assert raised(flags) == ["closed_curve"]
 
 

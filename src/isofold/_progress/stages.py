@@ -28,8 +28,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from isofold._findings import warn_user
 from isofold._progress.signals import is_usual
-from isofold.exceptions import InterruptedFitWarning, InvalidInputError, warn_user
+from isofold.exceptions import InterruptedFitWarning, InvalidInputError
 
 __all__ = [
     "Progress",

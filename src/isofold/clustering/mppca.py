@@ -15,10 +15,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import read_samples
+from isofold._findings import Finding, Severity, emit
 from isofold._parallel import ordered_map
 from isofold._progress.stages import interrupted, interruptible, stage, until_interrupted
 from isofold._typing import FloatArray, IntArray
@@ -27,7 +27,6 @@ from isofold.clustering.base import BaseClusterer
 from isofold.clustering.localized.seeding import read_seeds, straight_seeding
 from isofold.clustering.ppca_em import MixtureRun, climb, normalized
 from isofold.clustering.subspaces import AffineSubspaces, fit_subspaces
-from isofold.exceptions import warn_user
 from isofold.neighbors.duplicates import find_distinct
 
 __all__ = ["MPPCA"]
@@ -228,12 +227,10 @@ class MPPCA(BaseClusterer):
     def _keep(self, run: MixtureRun, n_samples: int) -> None:
         """Set the fitted attributes, in the units of the data."""
         if not run.has_converged and not interrupted():
-            msg = (
-                f"The best start did not converge in max_iter={self.max_iter} steps: its last step "
-                f"still raised the mean log-likelihood by more than tol={self.tol:g} of its size. "
-                f"Raise max_iter or tol."
+            finding = Finding.of(
+                "mixture", Severity.DOUBT, max_iter=self.max_iter, tol=float(self.tol)
             )
-            warn_user(msg, ConvergenceWarning)
+            emit((finding,))
         mixture, square = run.mixture, self._unit**2
         self._mixture = mixture
         self.weights_ = mixture.weights

@@ -1,29 +1,21 @@
-"""Embeddings: one file per method."""
+"""Embeddings: one file a method, and `catalog`, the one table of them."""
 
-from isofold.embedding.affine.eat import EAT
-from isofold.embedding.affine.tesseramap import TesseraMap
-from isofold.embedding.ipa import IPA
-from isofold.embedding.local_mds import LocalMDS
-from isofold.embedding.mvu.colored import ColoredMVU
-from isofold.embedding.mvu.disjoint import DisjointMVU
-from isofold.embedding.mvu.fast import FastMVU
-from isofold.embedding.mvu.landmark import LandmarkMVU
-from isofold.embedding.mvu.mvu import MVU
-from isofold.embedding.out_of_sample.out_of_sample import OutOfSample
-from isofold.embedding.plml import PLML
-from isofold.embedding.unfold.unfold import Unfold
+from importlib import import_module as _import_module
+from typing import Any as _Any
 
-__all__ = [
-    "EAT",
-    "IPA",
-    "MVU",
-    "PLML",
-    "ColoredMVU",
-    "DisjointMVU",
-    "FastMVU",
-    "LandmarkMVU",
-    "LocalMDS",
-    "OutOfSample",
-    "TesseraMap",
-    "Unfold",
-]
+from isofold.embedding.catalog import BY_CLASS as _BY_CLASS
+from isofold.embedding.catalog import CATALOG as _CATALOG
+
+__all__ = [method.name for method in _CATALOG if method.is_public]
+
+
+def __getattr__(name: str) -> _Any:
+    # Loaded when first used, so that the catalog costs almost nothing.
+    if name in _BY_CLASS:
+        return getattr(_import_module(f"{__name__}.{_BY_CLASS[name].home}"), name)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

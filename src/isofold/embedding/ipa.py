@@ -34,11 +34,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
-from isofold._base import BaseEmbedder
+from isofold._base import BaseEmbedder, Fit
+from isofold._findings import Diagnosis, Finding
 from isofold._progress.stages import interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
-from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, warn_user
+from isofold.exceptions import InvalidInputError
 from isofold.extension.patch_map import MappedPoints, assemble
 from isofold.extension.placed_outliers import find_placed_outliers
 from isofold.neighbors import build_graph, levina_bickel_dimension
@@ -47,7 +48,7 @@ from isofold.patches.noise_axes import find_reduction, is_flat
 from isofold.sdp import LowRankSDP
 from isofold.stitching.components import Unfolding, leave_flat, unfold
 from isofold.stitching.covers import make_recipe, read_cover
-from isofold.stitching.diagnosis import diagnose
+from isofold.stitching.diagnosis import find_doubts
 from isofold.stitching.evidence import CERTIFIED_DIMENSION, HOPELESS
 from isofold.stitching.figures import estimate_error
 from isofold.stitching.relaxation import Relaxation, relax_if_loose
@@ -69,7 +70,7 @@ HELPED_BY_POINTS = {
     "layers",
     "misfit",
     "noise",
-    "pieces",
+    "components",
 }
 BEYOND_HELP = {"closure", "curvature", "projected"}
 """Doubts for which a larger sample is drawn, and those which it would not change."""
@@ -207,27 +208,25 @@ class IPA(BaseEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
         rng = self._rng()
         refuse_extreme_units(X)
         if self.terms is not None and not isinstance(self.terms, StitchTerms):
             msg = f"terms={self.terms!r} must be a StitchTerms or None."
             raise InvalidInputError(msg)
         for size in SAMPLE_SIZES:
-            mapped = self._fit_sample(X, self._sample(len(X), size, rng), rng)
-            doubts = {flag.name for flag in self.diagnosis_.raised}
-            if self.diagnosis_["noise"].value > HOPELESS or interrupted():
+            fit = self._fit_sample(X, self._sample(len(X), size, rng), rng)
+            diagnosis = Diagnosis(fit.findings)
+            self._log("%s", diagnosis)
+            if diagnosis["noise"].value > HOPELESS or interrupted():
                 break
+            doubts = diagnosis.codes
             if not doubts & HELPED_BY_POINTS or doubts & BEYOND_HELP or len(X) <= size:
                 break
-            self._log("%d samples leave doubts: %s", size, self.diagnosis_)
-        if not self.diagnosis_.is_sound:
-            warn_user(self.diagnosis_.summary(), DoubtfulMapWarning)
-        return mapped.images
+            self._log("%d samples leave doubts: %s", size, diagnosis)
+        return fit
 
-    def _fit_sample(
-        self, X: FloatArray, rows: IntArray, rng: np.random.RandomState
-    ) -> MappedPoints:
+    def _fit_sample(self, X: FloatArray, rows: IntArray, rng: np.random.RandomState) -> Fit:
         """Make patches from some samples, and map all of them."""
         sample = X[rows]
         r = self._dimension(sample)
@@ -268,15 +267,24 @@ class IPA(BaseEmbedder):
         outliers = mapped.squared_distances > mapped.limits
         placed = find_placed_outliers(patch_map, X, mapped, node_rows[unfolding.used])
         error = estimate_error(unfolding, placed)
-        diagnosis = diagnose(
-            places, unfolding, relaxation=relaxation, error=error, outlier_share=placed.share
+        findings = find_doubts(
+            places, unfolding, relaxation=relaxation, error=error, outlier_fraction=placed.share
         )
-        # All at once and last: a refused fit leaves an earlier one as it was.
-        self.n_components_, self.node_samples_, self.map_ = r, node_rows[unfolding.used], patch_map
-        self.outliers_, self.diagnosis_ = outliers, diagnosis
-        self.estimated_error_ = error.total
-        self._describe(unfolding, mapped, relaxation)
-        return mapped
+        if outliers.any() and "outliers" not in Diagnosis(findings).codes:
+            note = Finding.of("placed_outliers", n=int(outliers.sum()))
+            findings = (*findings, note)
+        node_samples = node_rows[unfolding.used]
+        return Fit.of(
+            mapped.images,
+            map_=patch_map,
+            findings=findings,
+            n_components=r,
+            node_samples=node_samples,
+            outliers=outliers,
+            estimated_error=error.total,
+            bridges=node_samples[unfolding.graph.bridges],
+            **_description(unfolding, mapped, relaxation, r),
+        )
 
     def _transform(self, X: FloatArray) -> FloatArray:
         return self.map_.transform(X, n_jobs=self.n_jobs)
@@ -362,25 +370,28 @@ class IPA(BaseEmbedder):
         terms = self.terms.on_nodes(node_of_row)
         return partial(terms.within, n_nodes=int(node_of_row.max()) + 1)
 
-    def _describe(
-        self, unfolding: Unfolding, mapped: MappedPoints, relaxation: Relaxation | None
-    ) -> None:
-        """Set the attributes that tell how the map came about and how true it is."""
-        largest = unfolding.pieces[0]
-        self.graph_, self.cover_ = unfolding.graph, unfolding.cover
-        self.bridges_ = self.node_samples_[unfolding.graph.bridges]
-        self.component_ = unfolding.labels[mapped.nearest]
-        self.distortion_ = unfolding.distortion[mapped.nearest]
-        self.patch_error_ = np.concatenate([piece.patch_error for piece in unfolding.pieces])
-        self.solution_, self.layout_ = largest.alignment.solution, largest.layout
-        self.spectrum_ = largest.spectrum if relaxation is None else relaxation.spectrum
-        total = float(self.spectrum_.sum())
-        beyond = float(self.spectrum_[self.n_components_ :].sum())
-        self.discarded_variance_ratio_ = beyond / total if total > 0.0 else 0.0
-        self._log("%s", self.diagnosis_)
-
     def _log(self, message: str, *values: Any) -> None:
         logger.log(logging.INFO if self.verbose else logging.DEBUG, message, *values)
+
+
+def _description(
+    unfolding: Unfolding, mapped: MappedPoints, relaxation: Relaxation | None, r: int
+) -> dict[str, Any]:
+    """Return the attributes that show how the map came about and how true it is."""
+    largest = unfolding.pieces[0]
+    spectrum = largest.spectrum if relaxation is None else relaxation.spectrum
+    total, beyond = float(spectrum.sum()), float(spectrum[r:].sum())
+    return {
+        "graph": unfolding.graph,
+        "cover": unfolding.cover,
+        "component": unfolding.labels[mapped.nearest],
+        "distortion": unfolding.distortion[mapped.nearest],
+        "patch_error": np.concatenate([piece.patch_error for piece in unfolding.pieces]),
+        "solution": largest.alignment.solution,
+        "layout": largest.layout,
+        "spectrum": spectrum,
+        "discarded_variance_ratio": beyond / total if total > 0.0 else 0.0,
+    }
 
 
 def refuse_extreme_units(X: FloatArray) -> None:

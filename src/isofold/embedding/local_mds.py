@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
 
-from isofold._base import BaseEmbedder
+from isofold._base import BaseEmbedder, Fit
 from isofold._memory import block_rows
 from isofold._progress.stages import interruptible, stage
 from isofold._typing import FloatArray, IntArray
@@ -38,7 +38,7 @@ from isofold._validation import (
     check_fraction,
     check_repeats,
 )
-from isofold.embedding.mvu.base import check_lengths, make_extension, read_seed, warn_of_bridges
+from isofold.embedding.mvu.base import check_lengths, find_bridges, new_map, read_seed
 from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
 from isofold.neighbors import (
     LengthErrors,
@@ -179,7 +179,7 @@ class LocalMDS(BaseEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
         r = check_count(self.n_components, name="n_components")
         k = check_count(self.n_neighbors, name="n_neighbors")
         check_choice(self.metric, METRICS, name="metric")
@@ -203,18 +203,16 @@ class LocalMDS(BaseEmbedder):
         places = principal_coordinates(places, r).coordinates
         errors = edge_errors(places, graph)
         embedding = places[graph.node_of_sample]
-        extension = make_extension(self, X, embedding)
-        # All at once and last: a refused fit leaves an earlier one as it was.
-        self.graph_, self.map_ = graph, extension
-        self.core_samples_ = graph.sample_of_node[chosen]
-        self.bridges_ = graph.sample_of_node[graph.bridges]
-        self.length_errors_ = LengthErrors.of(errors)
-        self.distortion_ = mean_at_nodes(errors, graph)[graph.node_of_sample]
-        warn_of_bridges(graph)
-        return embedding
-
-    def _transform(self, X: FloatArray) -> FloatArray:
-        return self.map_.transform(X)
+        return Fit.of(
+            embedding,
+            map_=new_map(self, X, embedding),
+            findings=find_bridges(graph),
+            graph=graph,
+            core_samples=graph.sample_of_node[chosen],
+            bridges=graph.sample_of_node[graph.bridges],
+            length_errors=LengthErrors.of(errors),
+            distortion=mean_at_nodes(errors, graph)[graph.node_of_sample],
+        )
 
     def _lay_out(
         self, samples: LocalSamples | Core, r: int, rules: LocalRules, rng: np.random.RandomState
@@ -240,7 +238,7 @@ class LocalMDS(BaseEmbedder):
         core = samples.core(chosen)
         layout = self._lay_out(core, r, rules, rng)
         unit, radius = layout.ways.unit, float(rules.radii(layout.ways.lengths)[-1])
-        extension = make_extension(self, core.data, layout.places * unit)
+        extension = new_map(self, core.data, layout.places * unit)
         places = np.empty((samples.graph.n_nodes, r))
         places[chosen] = layout.places
         others = np.setdiff1d(np.arange(len(places)), chosen)

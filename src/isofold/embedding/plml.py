@@ -23,21 +23,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from isofold._base import BaseEmbedder
+from isofold._base import BaseEmbedder, Fit
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_flag, check_units
 from isofold.embedding.mvu.base import read_seed
-from isofold.exceptions import (
-    DisconnectedGraphWarning,
-    DoubtfulMapWarning,
-    InvalidInputError,
-    warn_user,
-)
+from isofold.exceptions import InvalidInputError
 from isofold.extension.plane_map import PlaneMap
 from isofold.linalg.motions import RigidMotions
 from isofold.merging.cell_size import choose_piece_size
 from isofold.merging.cells import CLUSTERINGS, MOST_GAUSSIANS, compressed, cut_pieces
-from isofold.merging.diagnosis import doubts_about_planes, doubts_about_tears
+from isofold.merging.diagnosis import find_components, find_planes, find_tears_on_map
 from isofold.merging.layout import Core, Merged, find_core, lay_out, sound_planes
 from isofold.merging.refine import stitch_planes
 from isofold.merging.tears import Tears, find_tears
@@ -178,7 +173,7 @@ class PLML(BaseEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
         q = self._check_parameters(X)
         rng = read_seed(self.random_state)
         core = self._core(X, q)
@@ -193,18 +188,33 @@ class PLML(BaseEmbedder):
             start=self._start_among(core.place_of),
             improve=self._stitching(core.places, rng) if self.refine else None,
         )
-        self.map_ = PlaneMap(
+        plane_map = PlaneMap(
             planes=merged.planes,
             motions=merged.motions,
             search=build_search(core.places, n_jobs=self.n_jobs),
             image_search=build_search(merged.images, n_jobs=self.n_jobs),
             is_rigid=self.merge != "orthogonal",
         )
-        self.piece_size_, self.solution_ = size, merged.solution
         tears = find_tears(merged.images, core.near, merged.planes.labels, merged.planes.extents)
-        self._describe(core, merged, tears)
-        self._warn(merged, tears)
-        return self.map_.images_in(self.labels_, X)
+        description = _description(core, merged, tears)
+        outliers, cuts = description["outliers"], description["cuts"]
+        return Fit.of(
+            plane_map.images_in(description["labels"], X),
+            map_=plane_map,
+            findings=(
+                *find_components(
+                    description["component"],
+                    len(description["bridges"]),
+                    n_outliers=int(outliers.sum()),
+                    least=q + 2,
+                ),
+                *find_planes(merged),
+                *find_tears_on_map(tears, cuts),
+            ),
+            piece_size=size,
+            solution=merged.solution,
+            **description,
+        )
 
     def _transform(self, X: FloatArray) -> FloatArray:
         return self.map_.transform(X)
@@ -326,43 +336,27 @@ class PLML(BaseEmbedder):
 
         return improve
 
-    def _describe(self, core: Core, merged: Merged, tears: Tears) -> None:
-        """Set the attributes that tell how the map came about and how true it is."""
-        at = core.place_of
-        self.planes_, self.node_samples_, self.spanning_tree_ = merged.planes, core.rows, core.tree
-        self.labels_, self.component_ = merged.planes.labels[at], core.components[at]
-        self.distortion_ = tears.distortion[at]
-        self.cuts_, self.n_cuts_ = core.rows[tears.pairs], tears.n_places
-        crossings = merged.tree.crossings
-        ends = core.places[crossings]
-        lengths = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
-        steps = merged.images[crossings[:, 0]] - merged.images[crossings[:, 1]]
-        self.tree_, self.hinges_ = merged.tree.edges, ends.mean(axis=1)
-        self.angles_ = np.rad2deg(merged.angles)
-        self.misfit_ = np.abs(np.linalg.norm(steps, axis=1) / lengths - 1.0)
-        self.bridges_ = core.rows[core.bridges.edges]
-        self.outliers_ = ~core.is_core
 
-    def _warn(self, merged: Merged, tears: Tears) -> None:
-        """Say what is wrong with the map."""
-        sizes = np.bincount(self.component_)
-        if len(sizes) > 1:
-            msg = (
-                f"The samples fall into {len(sizes)} components (the smallest of {sizes.min()}). "
-                f"Each is unfolded by itself; where they lie to each other rests on "
-                f"{len(self.bridges_)} straight line(s) across the gaps (see bridges_)."
-            )
-            warn_user(msg, DisconnectedGraphWarning)
-        if self.outliers_.any():
-            msg = (
-                f"{self.outliers_.sum()} sample(s) are in groups of less than "
-                f"{self.n_components + 2}, too few for a plane. They are placed by the plane of "
-                f"the nearest other sample (see outliers_). More n_neighbors join groups."
-            )
-            warn_user(msg, DisconnectedGraphWarning)
-        doubts = [
-            *doubts_about_planes(merged, self.piece_size_),
-            *doubts_about_tears(tears, self.cuts_),
-        ]
-        if doubts:
-            warn_user(" ".join(doubts), DoubtfulMapWarning)
+def _description(core: Core, merged: Merged, tears: Tears) -> dict[str, Any]:
+    """Return the attributes that show how the map came about and how true it is."""
+    at = core.place_of
+    crossings = merged.tree.crossings
+    ends = core.places[crossings]
+    lengths = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
+    steps = merged.images[crossings[:, 0]] - merged.images[crossings[:, 1]]
+    return {
+        "planes": merged.planes,
+        "node_samples": core.rows,
+        "spanning_tree": core.tree,
+        "labels": merged.planes.labels[at],
+        "component": core.components[at],
+        "distortion": tears.distortion[at],
+        "cuts": core.rows[tears.pairs],
+        "n_cuts": tears.n_places,
+        "tree": merged.tree.edges,
+        "hinges": ends.mean(axis=1),
+        "angles": np.rad2deg(merged.angles),
+        "misfit": np.abs(np.linalg.norm(steps, axis=1) / lengths - 1.0),
+        "bridges": core.rows[core.bridges.edges],
+        "outliers": ~core.is_core,
+    }

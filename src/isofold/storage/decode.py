@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from isofold.storage import checks
+from isofold.storage import checks, older
 from isofold.storage.arrays import read_dtype
 from isofold.storage.encode import DEEPEST, FOREIGN, MOST_OBJECTS, is_key
 from isofold.storage.external import make_estimator, make_random_state, make_sparse
@@ -203,7 +203,20 @@ class Decoder:
             return make_estimator(entry["class"], stored)
         if name in SEARCHES:
             return make_search(name, stored)
-        return _made(_kind(name), stored)
+        kind = _kind(name)
+        stored = {
+            kind.renamed.get(each, each): value
+            for each, value in stored.items()
+            if each not in kind.removed
+        }
+        cls: Any = kind.load()
+        stored = {**kind.added, **stored}
+        if kind.migrated:
+            stored = getattr(older, f"migrate_{kind.migrated}")(stored)
+        made = _dataclass(cls, stored) if is_dataclass(cls) else _estimator(cls, stored)
+        if kind.check:
+            getattr(checks, f"check_{kind.check}")(made)
+        return made
 
 
 READERS = {
@@ -228,25 +241,6 @@ def _kind(name: Any) -> Kind:
         msg = f"It holds a {name!r:.60}, which is not known here."
         raise UnknownNameError(msg)
     return KINDS[name]
-
-
-def _made(kind: Kind, stored: dict[str, Any]) -> Any:
-    """Build an object of a kind from its fields, those of older versions included, and check it."""
-    stored = {
-        kind.renamed.get(each, each): value
-        for each, value in stored.items()
-        if each not in kind.removed
-    }
-    for new, (inner, names) in kind.gathered.items():
-        if names.keys() <= stored.keys():
-            fields_of_inner = {name: stored.pop(old) for old, name in names.items()}
-            stored[new] = _made(_kind(inner), fields_of_inner)
-    cls: Any = kind.load()
-    stored = {**kind.added, **stored}
-    made = _dataclass(cls, stored) if is_dataclass(cls) else _estimator(cls, stored)
-    if kind.check:
-        getattr(checks, f"check_{kind.check}")(made)
-    return made
 
 
 def _refuse_unknown(cls: type, names: set[str]) -> None:

@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from isofold.exceptions import InvalidInputError, warn_user
+from isofold._findings import warn_user
+from isofold.exceptions import InvalidInputError
 from isofold.storage.arrays import dtype_name
 from isofold.storage.external import (
     is_estimator,

@@ -7,7 +7,8 @@ Nothing that is not listed here is ever built from a file. For authors:
 - A class that moves or is renamed keeps its name here; only its home changes.
 - A field that is added gets its value for older files in `added` (unless the class or, for a
   parameter, its constructor has a default that means the same). One that is renamed is listed in
-  `renamed`, one that is gone in `removed`. Fields that became one object are in `gathered`.
+  `renamed`, one that is gone in `removed`; what else has changed is turned by a function of
+  `isofold.storage.older`, named in `migrated`.
 - A change that these do not cover raises `FORMAT_VERSION` and brings a function in `MIGRATIONS`.
 - If numbers of the class reach compiled code, or index other arrays, a function of
   `isofold.storage.checks` looks at them first.
@@ -20,6 +21,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any
+
+from isofold.embedding.catalog import CATALOG, Method
 
 __all__ = ["FORMAT_VERSION", "KINDS", "MIGRATIONS", "READABLE_FROM", "Kind", "kind_of"]
 
@@ -49,9 +52,9 @@ class Kind:
         New names of fields by their old ones.
     removed : frozenset of str
         Fields of older files that are gone.
-    gathered : mapping
-        New fields that hold an object of a kind, made of fields of older files: the kind, and the
-        names within the object by the old names.
+    migrated : str
+        The function of `isofold.storage.older` that turns fields of older files into those of now,
+        after they were renamed.
     """
 
     home: str
@@ -59,7 +62,7 @@ class Kind:
     added: Mapping[str, Any] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     removed: frozenset[str] = frozenset()
-    gathered: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
+    migrated: str = ""
 
     def load(self) -> type:
         """Import the class."""
@@ -67,57 +70,38 @@ class Kind:
         return getattr(import_module(module), name)
 
 
+_DISCARDED = {"cut_off_": "discarded_variance_ratio_"}
+_MAP = {"extension_": "map_"}
+
+# Attributes of embedders that had other names in format 1.
+_RENAMED: dict[str, dict[str, str]] = {
+    "IPA": {"piece_": "component_", "rows_": "node_samples_", **_DISCARDED},
+    "MVU": _MAP | _DISCARDED,
+    "LandmarkMVU": _MAP | _DISCARDED,
+    "FastMVU": _MAP | _DISCARDED,
+    "ColoredMVU": _MAP | _DISCARDED,
+    "DisjointMVU": {"piece_": "component_", **_MAP},
+    "EAT": _DISCARDED,
+    "TesseraMap": _DISCARDED,
+    "PLML": {"graph_": "spanning_tree_", "rows_": "node_samples_"},
+    "LocalMDS": {"rows_": "core_samples_", **_MAP},
+    "OutOfSample": _MAP,
+    "Unfold": {"rows_": "fitted_samples_", **_MAP},
+}
+
+# Embedders whose attributes need more than new names.
+_MIGRATED = {"Unfold": "unfold", "Projection": "projection"}
+
+
+def _embedder(method: Method) -> Kind:
+    home = f"isofold.embedding.{method.home}:{method.name}"
+    renamed = _RENAMED.get(method.name, {})
+    return Kind(home, renamed=renamed, migrated=_MIGRATED.get(method.name, "embedder"))
+
+
 KINDS: dict[str, Kind] = {
-    # Estimators.
-    "IPA": Kind(
-        "isofold.embedding.ipa:IPA",
-        renamed={
-            "piece_": "component_",
-            "rows_": "node_samples_",
-            "cut_off_": "discarded_variance_ratio_",
-        },
-    ),
-    "MVU": Kind(
-        "isofold.embedding.mvu.mvu:MVU",
-        renamed={"extension_": "map_", "cut_off_": "discarded_variance_ratio_"},
-    ),
-    "LandmarkMVU": Kind(
-        "isofold.embedding.mvu.landmark:LandmarkMVU",
-        renamed={"extension_": "map_", "cut_off_": "discarded_variance_ratio_"},
-    ),
-    "FastMVU": Kind(
-        "isofold.embedding.mvu.fast:FastMVU",
-        renamed={"extension_": "map_", "cut_off_": "discarded_variance_ratio_"},
-    ),
-    "ColoredMVU": Kind(
-        "isofold.embedding.mvu.colored:ColoredMVU",
-        renamed={"extension_": "map_", "cut_off_": "discarded_variance_ratio_"},
-    ),
-    "DisjointMVU": Kind(
-        "isofold.embedding.mvu.disjoint:DisjointMVU",
-        renamed={"piece_": "component_", "extension_": "map_"},
-    ),
-    "EAT": Kind("isofold.embedding.affine.eat:EAT"),
-    "TesseraMap": Kind(
-        "isofold.embedding.affine.tesseramap:TesseraMap",
-        renamed={"cut_off_": "discarded_variance_ratio_"},
-    ),
-    "PLML": Kind(
-        "isofold.embedding.plml:PLML",
-        renamed={"graph_": "spanning_tree_", "rows_": "node_samples_"},
-    ),
-    "LocalMDS": Kind(
-        "isofold.embedding.local_mds:LocalMDS",
-        renamed={"rows_": "core_samples_", "extension_": "map_"},
-    ),
-    "OutOfSample": Kind(
-        "isofold.embedding.out_of_sample.out_of_sample:OutOfSample", renamed={"extension_": "map_"}
-    ),
-    "Unfold": Kind(
-        "isofold.embedding.unfold.unfold:Unfold",
-        renamed={"rows_": "fitted_samples_", "extension_": "map_"},
-    ),
-    "Projection": Kind("isofold.embedding.unfold.projection:Projection"),
+    **{method.name: _embedder(method) for method in CATALOG},
+    # Clusterers.
     "LDLC": Kind("isofold.clustering.ldlc:LDLC"),
     "VQPCA": Kind("isofold.clustering.vqpca:VQPCA"),
     "GeodesicKMedoids": Kind("isofold.clustering.geodesic_medoids:GeodesicKMedoids"),
@@ -130,11 +114,7 @@ KINDS: dict[str, Kind] = {
     "StitchTerms": Kind("isofold.stitching.terms:StitchTerms"),
     # Maps of new points.
     "PatchMap": Kind(
-        "isofold.extension.patch_map:PatchMap",
-        check="patch_map",
-        gathered={
-            "motions": ("Motions", {"rotations": "rotations", "translations": "translations"})
-        },
+        "isofold.extension.patch_map:PatchMap", check="patch_map", migrated="motions"
     ),
     "Atlas": Kind("isofold.patches.atlas:Atlas", check="atlas"),
     "Memberships": Kind("isofold.patches.cover:Memberships", check="memberships"),
@@ -152,6 +132,7 @@ KINDS: dict[str, Kind] = {
     "CorrectedMap": Kind("isofold.extension.kernel_map:CorrectedMap"),
     "KernelFunction": Kind("isofold.linalg.kernels:KernelFunction"),
     "KernelCentering": Kind("isofold.linalg.centering:KernelCentering"),
+    "LinearMap": Kind("isofold.extension.linear_map:LinearMap"),
     "NystromMap": Kind("isofold.extension.nystrom:NystromMap"),
     "GeodesicRows": Kind("isofold.extension.nystrom:GeodesicRows"),
     "WalkRows": Kind("isofold.extension.nystrom:WalkRows"),
@@ -172,29 +153,35 @@ KINDS: dict[str, Kind] = {
     "AffineSubspaces": Kind("isofold.clustering.subspaces:AffineSubspaces"),
     "PPCAMixture": Kind("isofold.clustering.ppca_em:PPCAMixture"),
     # What is told about a fit.
-    "Diagnosis": Kind("isofold._findings:Diagnosis"),
-    "Flag": Kind("isofold._findings:Flag"),
+    "Diagnosis": Kind("isofold._findings.finding:Diagnosis", renamed={"flags": "findings"}),
+    "Finding": Kind("isofold._findings.finding:Finding"),
+    "Severity": Kind("isofold._findings.finding:Severity"),
+    "Flag": Kind("isofold._findings.finding:Finding", migrated="flag"),
     "LengthErrors": Kind("isofold.neighbors.edge_errors:LengthErrors"),
     "SDPSolution": Kind("isofold.sdp.solution:SDPSolution"),
     "Certificate": Kind("isofold.sdp.certificate:Certificate"),
     "Status": Kind("isofold.sdp.solution:Status"),
     "Placement": Kind(
-        "isofold.placement.placement:Placement",
-        gathered={"motions": ("Motions", {"maps": "rotations", "translations": "translations"})},
+        "isofold.placement.placement:Placement", renamed={"maps": "rotations"}, migrated="motions"
     ),
     "Sides": Kind("isofold.embedding.affine.pairs:Sides"),
-    "Decision": Kind("isofold.embedding.unfold.decision:Decision"),
+    "Decision": Kind("isofold.embedding.unfold.decision:Decision", migrated="decision"),
     "Candidate": Kind("isofold.embedding.unfold.rehearsal:Candidate"),
-    "Judgement": Kind("isofold.embedding.unfold.rehearsal:Judgement", renamed={"match": "misfit"}),
+    "Judgement": Kind(
+        "isofold.embedding.unfold.rehearsal:Judgement",
+        renamed={"match": "misfit"},
+        removed=frozenset({"messages", "about_data"}),
+    ),
     "MapQuality": Kind("isofold.embedding.unfold.decision:MapQuality"),
-    "Survey": Kind("isofold.survey.data:Survey"),
+    "Survey": Kind("isofold.survey.data:Survey", renamed={"flags": "shapes"}),
     "SurveyedPart": Kind("isofold.survey.data:SurveyedPart"),
 }
 
 
 @cache
 def _names() -> dict[str, str]:
-    return {kind.home: name for name, kind in KINDS.items()}
+    # Of two names of one class the first is written; the other is that of older files.
+    return {kind.home: name for name, kind in reversed(KINDS.items())}
 
 
 def kind_of(thing: Any) -> str | None:

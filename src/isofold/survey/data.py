@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from isofold._findings import Flag
+from isofold._findings import Finding
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.neighbors import (
@@ -54,8 +54,8 @@ RANK_SAMPLE = 1000
 FEWEST = 4
 """Distinct points from which on a dimension can be estimated."""
 
-MOST_TOLD, LEAST_TOLD = 5, 0.5
-"""Pieces that are told one by one, and the least dimension that is told."""
+MOST_LISTED, LEAST_DIMENSION = 5, 0.5
+"""Components whose dimensions are listed, and the least dimension that is worth a note."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +105,8 @@ class Survey:
         The connected pieces, the largest first.
     sampling : float
         95 % over 5 % quantile of the distance to the nearest neighbors: how uneven the density is.
-    flags : tuple of Flag
-        Shapes that no flat map can keep, see `recognize_shapes`.
+    shapes : tuple of Finding
+        Shapes that no flat map can keep, present or not, see `recognize_shapes`.
     """
 
     n_samples: int
@@ -118,60 +118,52 @@ class Survey:
     dimension: float
     parts: tuple[SurveyedPart, ...]
     sampling: float
-    flags: tuple[Flag, ...]
+    shapes: tuple[Finding, ...]
 
     @property
-    def raised(self) -> tuple[Flag, ...]:
+    def raised(self) -> tuple[Finding, ...]:
         """The shapes that were recognized."""
-        return tuple(flag for flag in self.flags if flag.is_raised)
+        return tuple(shape for shape in self.shapes if shape.is_raised)
 
     @property
     def suggested_dimension(self) -> int:
         """The whole number nearest to the estimate, at least 1."""
         return max(1, round(self.dimension)) if np.isfinite(self.dimension) else 1
 
-    def sentences(self) -> tuple[str, ...]:
-        """Return what was seen, in plain words."""
-        seen = [f"The data have {self.n_samples:,} samples{self._features()}."]
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """What was seen: counts, components, dimension."""
+        seen = [self._counts()]
         if self.n_looked_at < self.n_samples:
-            seen.append(f"{self.n_looked_at:,} of them, drawn at random, were looked at.")
+            seen.append(Finding.of("sampled", n=self.n_looked_at))
         if self.n_copies:
-            seen.append(f"{self.n_copies:,} {_are(self.n_copies)} of others.")
+            seen.append(Finding.of("copies", n=self.n_copies))
         if self.n_outliers:
-            seen.append(f"{self.n_outliers:,} {_lie(self.n_outliers)} far off the others.")
+            seen.append(Finding.of("far_samples", n=self.n_outliers))
         if len(self.parts) > 1:
-            sizes = ", ".join(str(part.n_samples) for part in self.parts[:MOST_TOLD])
-            more = ", …" if len(self.parts) > MOST_TOLD else ""
-            seen.append(
-                f"They fall into {len(self.parts)} pieces of {sizes}{more} samples, if only "
-                f"mutual neighbors are joined: where pieces lie to each other means little."
-            )
-        if self.dimension >= LEAST_TOLD:
-            seen.append(f"They look about {self.dimension:.1f}-dimensional{self._by_part()}.")
+            sizes = tuple(part.n_samples for part in self.parts)
+            seen.append(Finding.of("separate", n=len(sizes), sizes=sizes))
+        if self.dimension >= LEAST_DIMENSION:
+            seen.append(self._dimension())
         gap = self.parts[0].gap_dimension
         if gap is not None and gap < self.suggested_dimension:
-            seen.append(
-                f"Beyond {gap} dimensions neighborhoods extend {self.parts[0].noise:.0%} as far, "
-                f"which may be noise."
-            )
+            seen.append(Finding.of("spectral_gap", gap=gap, noise=self.parts[0].noise))
         return tuple(seen)
 
-    def shapes(self) -> tuple[str, ...]:
-        """Return which shapes were recognized, in plain words."""
-        return tuple(f"{flag.message} {flag.advice}".strip() for flag in self.raised)
+    def _counts(self) -> Finding:
+        n, d = self.n_samples, self.n_features
+        if d is None:
+            return Finding.of("data", form="distances", n=n)
+        if self.rank == d:
+            return Finding.of("data", n=n, n_features=d)
+        return Finding.of("data", form="rank", n=n, n_features=d, rank=self.rank)
 
-    def _by_part(self) -> str:
-        """Return the dimensions of the first pieces, if there are some that differ."""
-        large = [p for p in self.parts[:MOST_TOLD] if p.dimension >= LEAST_TOLD]
-        told = [f"{part.dimension:.1f}" for part in large]
-        return f" (by piece: {', '.join(told)})" if len(set(told)) > 1 else ""
-
-    def _features(self) -> str:
-        if self.n_features is None:
-            return ", given by their distances"
-        of_rank = "" if self.rank == self.n_features else f" (of rank {self.rank})"
-        plural = "" if self.n_features == 1 else "s"
-        return f" with {self.n_features:,} feature{plural}{of_rank}"
+    def _dimension(self) -> Finding:
+        """Return the dimension, and those of the first components if they differ."""
+        large = [p.dimension for p in self.parts[:MOST_LISTED] if p.dimension >= LEAST_DIMENSION]
+        if len({f"{dimension:.1f}" for dimension in large}) > 1:
+            return Finding.of("dimension", form="parts", value=self.dimension, parts=tuple(large))
+        return Finding.of("dimension", value=self.dimension)
 
 
 @stage("survey")
@@ -240,7 +232,7 @@ def survey_samples(
         dimension=dimension,
         parts=parts,
         sampling=_unevenness(graph),
-        flags=recognize_shapes(points, graph, random_state=rng) if has_shape else (),
+        shapes=recognize_shapes(points, graph, random_state=rng) if has_shape else (),
     )
 
 
@@ -249,14 +241,6 @@ def _graph_of(X: Any, metric: str, n_jobs: int | None) -> NeighborGraph:
         # Known distances are a ready graph.
         return choose_graph(X, "knn", metric=metric, n_jobs=n_jobs)
     return choose_graph(X, "mutual", n_neighbors=NEIGHBORS, metric=metric, n_jobs=n_jobs)
-
-
-def _are(count: int) -> str:
-    return "is a copy" if count == 1 else "are copies"
-
-
-def _lie(count: int) -> str:
-    return "lies" if count == 1 else "lie"
 
 
 def _rank(points: FloatArray, dtype: np.dtype[Any]) -> int:

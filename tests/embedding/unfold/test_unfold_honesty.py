@@ -32,7 +32,7 @@ def test_doubts_of_a_stitched_map_are_told():
         unfold = Unfold(random_state=0, n_jobs=1, tolerance=0.5).fit(X)
     assert unfold.decision_.method == "ipa"
     doubts = unfold.estimator_.diagnosis_.raised
-    serious = [flag.message for flag in doubts if flag.name not in HARMLESS]
+    serious = [flag.message for flag in doubts if flag.code not in HARMLESS]
     assert serious
     for message in serious:
         assert message in unfold.decision_.reasons

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from isofold._findings.vocabulary import SHELL
 from isofold._format import count
 from isofold.cli.command import command, option
 from isofold.cli.console.console import aligned, current_console
@@ -88,11 +89,10 @@ def _sentences(X: FloatArray, growth: float, directions: float, survey: Survey) 
         )
     else:
         sentences.append("A map of 2 dimensions may keep distances, if the shape can lie flat.")
-    # Its sentence about the dimension repeats the estimate above.
-    told = survey.sentences()
-    sentences += [text for text in told if not text.startswith("They look about")]
-    shapes = survey.shapes()
-    sentences += shapes or ("No shape was recognized that a flat map cannot keep.",)
+    # Its note about the dimension repeats the estimate above.
+    sentences += [note.text(SHELL) for note in survey.notes if note.code != "dimension"]
+    shapes = [shape.text(SHELL) for shape in survey.raised]
+    sentences += shapes or ["No shape was recognized that a flat map cannot keep."]
     return sentences
 
 
@@ -108,5 +108,5 @@ def _record(X: FloatArray, growth: float, directions: float, survey: Survey) -> 
         ],
         "copies": survey.n_copies,
         "outliers": survey.n_outliers,
-        "shapes": [{"name": flag.name, "message": flag.message} for flag in survey.raised],
+        "shapes": [{"name": shape.code, "message": shape.message()} for shape in survey.raised],
     }

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from isofold._base import read_samples
+from isofold._findings import Finding, Severity, emit
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_repeats, check_units
@@ -24,7 +25,6 @@ from isofold.clustering.localized.restarts import (
 )
 from isofold.clustering.localized.seeding import read_seeds, refuse_forgotten
 from isofold.clustering.subspaces import AffineSubspaces
-from isofold.exceptions import DisconnectedGraphWarning, warn_user
 from isofold.neighbors import (
     GraphPaths,
     NeighborGraph,
@@ -230,13 +230,14 @@ class LocalizedClusterer(BaseClusterer):
             refuse_forgotten(given, components)
         if count <= asked:
             return problem
-        warn_user(
-            f"The neighbor graph has {count} components, the smallest of {components.sizes[-1]} "
-            f"point(s), but n_clusters={asked}. A cluster in one piece lies in one component, so "
-            f"{count} clusters are made. Raise n_neighbors to join components, or use VQPCA, which "
-            f"needs no graph.",
-            DisconnectedGraphWarning,
+        finding = Finding.of(
+            "more_clusters",
+            Severity.DOUBT,
+            n_components=count,
+            smallest=int(components.sizes[-1]),
+            asked=asked,
         )
+        emit((finding,))
         return replace(problem, n_clusters=count)
 
     def _describe(self, problem: LocalizedProblem, sample_of_node: IntArray) -> None:

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from isofold._base import BaseEmbedder, refuse_few
+from isofold._findings import Finding, Severity
 from isofold._memory import require_memory
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import (
@@ -23,15 +24,15 @@ from isofold._validation import (
     read_points,
     refuse_no_features,
 )
-from isofold.embedding.affine.pairs import Places
-from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, warn_user
-from isofold.extension import KernelMap
+from isofold.embedding.affine.pairs import DistinctSamples
+from isofold.exceptions import InvalidInputError
+from isofold.extension import CorrectedMap, KernelMap
 from isofold.linalg import KernelCentering, center
 from isofold.linalg.kernels import KERNELS, KernelFunction, KernelSpan, span_of_kernel
 from isofold.neighbors.duplicates import find_distinct, from_labels
 from isofold.neighbors.spanning import component_labels
 
-__all__ = ["KernelEmbedder", "fitted_map", "preservation", "warn_of_kernel"]
+__all__ = ["KernelEmbedder", "find_kernel", "find_kernel_map", "fitted_map", "preservation"]
 
 NO_DISTANCE = 8.0
 """Squared distances up to so many roundings of the largest value of a kernel, in its dtype, are
@@ -91,7 +92,7 @@ class KernelEmbedder(BaseEmbedder):
             raise InvalidInputError(str(error)) from error
         return values
 
-    def _places(self, X: FloatArray) -> Places:
+    def _places(self, X: FloatArray) -> DistinctSamples:
         """Return where samples are, with their squared distances."""
         n = len(X)
         require_memory(
@@ -120,7 +121,7 @@ class KernelEmbedder(BaseEmbedder):
             )
             raise InvalidInputError(msg)
         np.fill_diagonal(squared, 0.0)
-        return Places(distinct.node_of_sample, distinct.sample_of_node, squared)
+        return DistinctSamples(distinct.node_of_sample, distinct.sample_of_node, squared)
 
     def _kernel_function(
         self, centered: FloatArray, kept: FloatArray, width: float
@@ -207,23 +208,20 @@ class KernelEmbedder(BaseEmbedder):
                 return
 
 
-def fitted_map(
-    kernel_map: KernelMap, span: KernelSpan, values: FloatArray, rows: FloatArray
-) -> KernelMap:
-    """Return the map that takes training samples to their places; warn if it does not."""
-    fitted = kernel_map.with_coefficients(span.coefficients(values))
+def fitted_map(kernel_map: KernelMap, span: KernelSpan, values: FloatArray) -> KernelMap:
+    """Return the map that takes training samples to their values."""
+    return kernel_map.with_coefficients(span.coefficients(values))
+
+
+def find_kernel_map(
+    fitted: KernelMap | CorrectedMap, values: FloatArray, rows: FloatArray
+) -> Iterator[Finding]:
+    """Yield a finding if a map takes training samples, as `transform` gets them, elsewhere."""
     some = np.linspace(0, len(rows) - 1, min(len(rows), N_REPRODUCED)).astype(np.intp)
     size = float(np.abs(values).max(initial=0.0))
     missed = float(np.abs(fitted.transform(rows[some]) - values[some]).max(initial=0.0))
     if missed > REPRODUCED * size:
-        msg = (
-            f"transform takes training samples up to {missed / size:.1g} of the map's size away "
-            f"from embedding_: the values of the kernel are nearly all the same, and rounding "
-            f"hides how they differ. Use a narrower kernel (a larger gamma), or subtract the "
-            f"constant from a kernel of your own."
-        )
-        warn_user(msg, DoubtfulMapWarning)
-    return fitted
+        yield Finding.checked("kernel_map", missed / size, REPRODUCED, is_raised=True)
 
 
 def usual_length(lengths: FloatArray) -> float:
@@ -265,22 +263,17 @@ def _refuse_indefinite(span: KernelSpan) -> None:
         raise InvalidInputError(msg)
 
 
-def warn_of_kernel(span: KernelSpan, *, n_kept: int, faithful: bool) -> None:
-    """Warn if a kernel is next to the identity, or too poor to unfold with."""
-    n, m = len(span.kernel), span.rank
+def find_kernel(span: KernelSpan, *, n_kept: int, is_faithful: bool) -> Iterator[Finding]:
+    """Yield findings if a kernel is close to the identity, or too poor to unfold with."""
+    n = len(span.kernel)
     if span.similarity < STRANGERS and n > 2:
-        msg = (
-            f"The kernel is next to the identity: the most similar other sample has a similarity "
-            f"of {span.similarity:.2g} only (median). The training map is free to be anything, and "
-            f"new samples, similar to none, fall towards its center. Use a smaller gamma (a wider "
-            f"kernel)."
+        yield Finding.checked("kernel_identity", span.similarity, STRANGERS, is_raised=True)
+    if not is_faithful and span.freedom <= n_kept:
+        yield Finding.of(
+            "kernel_rank",
+            Severity.DOUBT,
+            rank=span.rank,
+            n=n,
+            freedom=span.freedom,
+            n_kept=n_kept,
         )
-        warn_user(msg, DoubtfulMapWarning)
-    if not faithful and span.freedom <= n_kept:
-        msg = (
-            f"The kernel cannot unfold these data: its rank is {m} for {n} samples, so that the "
-            f"map has {span.freedom} degrees of freedom for {n_kept} kept distances. Use another "
-            f"kernel (kernel='rbf', a larger gamma, a higher degree); or keep fewer pairs, or "
-            f"allow more slack."
-        )
-        warn_user(msg, DoubtfulMapWarning)

@@ -24,22 +24,27 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from isofold._base import one_fit
+from isofold._base import Fit
 from isofold._parallel import n_workers
 from isofold._progress.stages import interrupted
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import FloatArray
 from isofold._validation import check_count
-from isofold.embedding.affine.base import KernelEmbedder, fitted_map, preservation, warn_of_kernel
-from isofold.embedding.affine.pairs import Places, Sides, Told, read_pairs
-from isofold.embedding.affine.program import AffineProgram, warn_of_targets
+from isofold.embedding.affine.base import (
+    KernelEmbedder,
+    find_kernel,
+    find_kernel_map,
+    fitted_map,
+    preservation,
+)
+from isofold.embedding.affine.pairs import DistinctSamples, RequestedPairs, Sides, read_pairs
+from isofold.embedding.affine.program import AffineProgram, find_targets
 from isofold.embedding.mvu.base import (
-    Unfolded,
     describe,
+    find_bridges,
+    find_loose_graph,
+    find_uncertified,
     is_loose,
     read_seed,
-    warn_of_bridges,
-    warn_of_looseness,
-    warn_of_solution,
 )
 from isofold.exceptions import EarlyInterrupt, InvalidInputError
 from isofold.extension import KernelMap
@@ -192,16 +197,7 @@ class EAT(KernelEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,  # noqa: ARG002 - scikit-learn's signature
-        *,
-        keep: Any = None,
-        stretch: Any = None,
-        free: Any = None,
-        targets: Any = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Learn the map.
 
         Parameters
@@ -210,6 +206,8 @@ class EAT(KernelEmbedder):
             The samples, or their kernel (n_samples × n_samples) if ``kernel="precomputed"``.
         y : None
             Ignored; there for scikit-learn's pipelines.
+        **fit_params
+            Any of the following.
         keep : array-like of shape (n_pairs, 2), sparse matrix, NeighborGraph or None, default=None
             Pairs of samples whose distances are kept. A sparse matrix (n_samples × n_samples) or a
             graph holds the distances that they should have. None: every sample and its neighbors.
@@ -227,36 +225,10 @@ class EAT(KernelEmbedder):
         self
             The fitted embedder.
         """
-        with one_fit(self):
-            X = self._validate(X, reset=True)
-            self._refuse_wide_map(X.shape[0])
-            embedding = self._fit_pairs(X, Told(keep, stretch, free, targets))
-            self.embedding_ = self._checked("_fit_pairs", embedding, X)
-        return self
+        return super().fit(X, y, **fit_params)
 
-    def fit_transform(self, X: Any, y: Any = None, **pairs: Any) -> FloatArray:
-        """Learn the map and return that of the training samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            As in `fit`.
-        y : None
-            Ignored.
-        **pairs : dict
-            `keep`, `stretch`, `free` and `targets`, as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            `embedding_`.
-        """
-        return self.fit(X, y, **pairs).embedding_
-
-    def _fit_embedding(self, X: FloatArray) -> FloatArray:
-        return self._fit_pairs(X, Told())
-
-    def _fit_pairs(self, X: FloatArray, told: Told) -> FloatArray:
+    def _fit(self, X: FloatArray, y: Any, **pairs: Any) -> Fit:  # noqa: ARG002
+        requested = RequestedPairs(**pairs)
         r = check_count(self.n_components, name="n_components")
         slack = _check_slack(self.slack)
         rng = read_seed(self.random_state)
@@ -264,8 +236,8 @@ class EAT(KernelEmbedder):
         _refuse_many(len(X))
         # Step 1: distances, pairs to keep (S) and to stretch (O), target distances τ.
         places = self._places(X)
-        graph = self._neighbors(places) if told.keep is None else None
-        sides = read_pairs(told, places, graph)
+        graph = self._neighbors(places) if requested.keep is None else None
+        sides = read_pairs(requested, places, graph)
         kept = sides.graph(places)
         # Step 2: the centered kernel and the functions that it spans.
         nodes = places.sample_of_node
@@ -281,43 +253,45 @@ class EAT(KernelEmbedder):
             solver=self.solver,
             n_components=r,
             rng=rng,
-            is_own=told.targets is None and told.keep is None,
+            is_own=requested.targets is None and requested.keep is None,
         )
         span, kernel_map, result, Y = _widest(kernels, program, max(slack, SMALL_SLACK))
         # Steps 7 and 8: principal axes of the solution, and Ω = K⁺Y for new samples.
         unfolded = describe(_held(Y, r), kept, r)
-        self.map_ = fitted_map(kernel_map, span, unfolded.coordinates, X[nodes])
-        self.dual_coef_, self.gamma_ = self.map_.coefficients, kernel_map.kernel.gamma
-        is_linear = isinstance(self.kernel, str) and self.kernel == "linear"
-        self.coef_ = kernel_map.points.T @ self.dual_coef_ if is_linear else None
-        self.kernel_rank_ratio_ = span.rank / places.n_nodes
-        self.solution_, self.weight_ = result.solution, result.weight
-        self.least_error_ = result.least_error
-        self._record(graph, sides, kept, unfolded)
-        warn_of_solution(result.solution)
-        warn_of_targets(result)
-        if is_loose(unfolded):
-            warn_of_looseness(unfolded, angles=False)
-        faithful = unfolded.lengths.median <= FAITHFUL
-        warn_of_kernel(span, n_kept=len(sides.keep), faithful=faithful)
-        return unfolded.coordinates[places.node_of_sample]
-
-    def _record(
-        self, graph: NeighborGraph | None, sides: Sides, kept: NeighborGraph, unfolded: Unfolded
-    ) -> None:
-        """Set what tells which pairs were kept and how well."""
-        self.graph_, self.pairs_ = graph, sides
-        self.bridges_: IntArray = np.empty((0, 2), dtype=np.intp)
-        if graph is not None:
-            self.bridges_ = graph.sample_of_node[graph.bridges]
-            warn_of_bridges(graph)
         Y = unfolded.coordinates
-        self.preservation_error_ = preservation(Y, sides.keep, sides.targets, sides.units)
-        self.stretch_ = float(np.vdot(Y, sides.objective @ Y))
-        self.spectrum_, self.discarded_variance_ratio_ = unfolded.spectrum, unfolded.cut_off
-        self.distortion_ = mean_at_nodes(unfolded.errors, kept)[kept.node_of_sample]
+        new_map = fitted_map(kernel_map, span, Y)
+        is_linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        is_faithful = unfolded.lengths.median <= FAITHFUL
+        bridges = np.empty((0, 2), dtype=np.intp)
+        return Fit.of(
+            Y[places.node_of_sample],
+            map_=new_map,
+            findings=(
+                *find_kernel_map(new_map, Y, X[nodes]),
+                *(() if graph is None else find_bridges(graph)),
+                *find_uncertified(result.solution),
+                *find_targets(result),
+                *((find_loose_graph(unfolded),) if is_loose(unfolded) else ()),
+                *find_kernel(span, n_kept=len(sides.keep), is_faithful=is_faithful),
+            ),
+            dual_coef=new_map.coefficients,
+            coef=kernel_map.points.T @ new_map.coefficients if is_linear else None,
+            gamma=kernel_map.kernel.gamma,
+            kernel_rank_ratio=span.rank / places.n_nodes,
+            solution=result.solution,
+            weight=result.weight,
+            least_error=result.least_error,
+            graph=graph,
+            pairs=sides,
+            bridges=bridges if graph is None else graph.sample_of_node[graph.bridges],
+            preservation_error=preservation(Y, sides.keep, sides.targets, sides.units),
+            stretch=float(np.vdot(Y, sides.objective @ Y)),
+            spectrum=unfolded.spectrum,
+            discarded_variance_ratio=unfolded.discarded,
+            distortion=mean_at_nodes(unfolded.errors, kept)[kept.node_of_sample],
+        )
 
-    def _neighbors(self, places: Places) -> NeighborGraph:
+    def _neighbors(self, places: DistinctSamples) -> NeighborGraph:
         """Return the neighbors that are kept, in one piece."""
         default = places.n_nodes // SAMPLES_A_NEIGHBOR
         default = min(max(default, FEWEST_NEIGHBORS), MOST_NEIGHBORS)
@@ -331,9 +305,6 @@ class EAT(KernelEmbedder):
             node_of_sample=places.node_of_sample,
             sample_of_node=places.sample_of_node,
         )
-
-    def _transform(self, X: FloatArray) -> FloatArray:
-        return self.map_.transform(X)
 
 
 def _widest(
@@ -385,7 +356,7 @@ def _check_slack(slack: Any) -> float:
     return float(slack)
 
 
-def _input_lengths(places: Places, sides: Sides) -> FloatArray:
+def _input_lengths(places: DistinctSamples, sides: Sides) -> FloatArray:
     """Return the distances of kept pairs in the input, whatever their targets are."""
     lengths: FloatArray = np.sqrt(places.squared[sides.keep[:, 0], sides.keep[:, 1]])
     return lengths

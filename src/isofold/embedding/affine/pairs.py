@@ -17,7 +17,7 @@ from isofold.exceptions import InvalidInputError
 from isofold.neighbors import NeighborGraph
 from isofold.neighbors.directed import pair_keys
 
-__all__ = ["Places", "Sides", "Told", "read_pairs"]
+__all__ = ["DistinctSamples", "RequestedPairs", "Sides", "read_pairs"]
 
 SHORT = 0.05
 """Distances below this part of the median kept one count as being that long: the relative error of
@@ -28,7 +28,7 @@ SAME = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class RequestedPairs:
     """What the user says of pairs; everything may be left out.
 
     Parameters
@@ -48,7 +48,7 @@ class Told:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class DistinctSamples:
     """Where samples are.
 
     Parameters
@@ -100,7 +100,7 @@ class Sides:
         """Relative to what errors of squared distances count: τ², but that of `SHORT` at least."""
         return np.maximum(self.targets**2, short(self.targets) ** 2)
 
-    def graph(self, places: Places) -> NeighborGraph:
+    def graph(self, places: DistinctSamples) -> NeighborGraph:
         """Return the kept pairs as a graph of their targets."""
         return NeighborGraph(
             n_nodes=places.n_nodes,
@@ -127,35 +127,37 @@ class Sides:
         return laplacian / max(1, self.n_stretched)
 
 
-def read_pairs(told: Told, places: Places, neighbors: NeighborGraph | None) -> Sides:
+def read_pairs(
+    requested: RequestedPairs, places: DistinctSamples, neighbors: NeighborGraph | None
+) -> Sides:
     """Return the two sides of a problem, checked."""
-    matrix = _target_matrix(told, places)
-    if told.keep is None:
+    matrix = _target_matrix(requested, places)
+    if requested.keep is None:
         assert neighbors is not None  # noqa: S101 - the caller builds them if nothing is given
         keep = neighbors.sample_of_node[neighbors.edges]
         own: FloatArray | None = neighbors.lengths.astype(np.float64)
     else:
-        keep, own = _read_side(told.keep, places, name="keep")
-    if told.targets is not None and matrix is None:
-        own = _listed_targets(told, len(keep))
-    given = own is not None and (told.keep is not None or matrix is None)
+        keep, own = _read_side(requested.keep, places, name="keep")
+    if requested.targets is not None and matrix is None:
+        own = _listed_targets(requested, len(keep))
+    given = own is not None and (requested.keep is not None or matrix is None)
     lengths = own if given else None
     keep, targets = _at_nodes(keep, lengths, places, matrix, name="keep")
     kept = pair_keys(keep, places.n_nodes)
-    free = _free_pairs(told, places)
-    if told.stretch is None:
+    free = _free_pairs(requested, places)
+    if requested.stretch is None:
         pull = _all_pulls(places, matrix)
         _clear(pull, np.concatenate([keep, free]))
     else:
-        pairs, own = _read_side(told.stretch, places, name="stretch")
+        pairs, own = _read_side(requested.stretch, places, name="stretch")
         pairs, weights = _at_nodes(pairs, own, places, matrix, name="stretch")
-        automatic = " (neighbors, where keep is not given)" if told.keep is None else ""
+        automatic = " (neighbors, where keep is not given)" if requested.keep is None else ""
         _refuse_both(pairs, kept, places, names=("stretch", f"keep{automatic}"))
         _refuse_both(free, pair_keys(pairs, places.n_nodes), places, names=("free", "stretch"))
         pull = np.zeros((places.n_nodes, places.n_nodes))
         weights = 1.0 / weights**2
         pull[pairs[:, 0], pairs[:, 1]] = pull[pairs[:, 1], pairs[:, 0]] = weights
-    if told.keep is not None:
+    if requested.keep is not None:
         _refuse_both(free, kept, places, names=("free", "keep"))
     elif len(free):
         left = ~np.isin(kept, pair_keys(free, places.n_nodes))
@@ -180,11 +182,11 @@ def short(targets: FloatArray) -> float:
     return max(SHORT * float(np.median(targets)), float(resolved))
 
 
-def _target_matrix(told: Told, places: Places) -> FloatArray | None:
+def _target_matrix(requested: RequestedPairs, places: DistinctSamples) -> FloatArray | None:
     """Return the squared target distances of all places, if they are given as a matrix."""
-    if told.targets is None:
+    if requested.targets is None:
         return None
-    targets = np.asarray(told.targets)
+    targets = np.asarray(requested.targets)
     if targets.dtype.kind not in "fiu":
         msg = (
             f"targets reads as an array of {targets.dtype} of shape {targets.shape}. Pass a matrix "
@@ -215,11 +217,11 @@ def _target_matrix(told: Told, places: Places) -> FloatArray | None:
     return squared
 
 
-def _listed_targets(told: Told, n_pairs: int) -> FloatArray:
+def _listed_targets(requested: RequestedPairs, n_pairs: int) -> FloatArray:
     """Return one target for every pair in keep."""
-    targets = np.asarray(told.targets, dtype=np.float64)
-    is_list = told.keep is not None and not sp.issparse(told.keep)
-    if not is_list or isinstance(told.keep, NeighborGraph) or targets.shape != (n_pairs,):
+    targets = np.asarray(requested.targets, dtype=np.float64)
+    is_list = requested.keep is not None and not sp.issparse(requested.keep)
+    if not is_list or isinstance(requested.keep, NeighborGraph) or targets.shape != (n_pairs,):
         msg = (
             f"targets has shape {targets.shape}. Pass a matrix of distances (n_samples by "
             f"n_samples), or an array of pairs as keep and one distance for each of them."
@@ -241,7 +243,9 @@ def _positive(values: FloatArray, *, name: str) -> FloatArray:
     return values
 
 
-def _read_side(given: Any, places: Places, *, name: str) -> tuple[IntArray, FloatArray | None]:
+def _read_side(
+    given: Any, places: DistinctSamples, *, name: str
+) -> tuple[IntArray, FloatArray | None]:
     """Return pairs of samples, and their distances if these are given with them."""
     if isinstance(given, NeighborGraph):
         if given.n_samples != places.n_samples:
@@ -283,7 +287,7 @@ def _read_side(given: Any, places: Places, *, name: str) -> tuple[IntArray, Floa
 def _at_nodes(
     pairs: IntArray,
     lengths: FloatArray | None,
-    places: Places,
+    places: DistinctSamples,
     matrix: FloatArray | None,
     *,
     name: str,
@@ -320,15 +324,15 @@ def _at_nodes(
     return unique, targets
 
 
-def _free_pairs(told: Told, places: Places) -> IntArray:
-    if told.free is None:
+def _free_pairs(requested: RequestedPairs, places: DistinctSamples) -> IntArray:
+    if requested.free is None:
         return np.empty((0, 2), dtype=np.intp)
-    pairs, _ = _read_side(told.free, places, name="free")
+    pairs, _ = _read_side(requested.free, places, name="free")
     nodes = np.sort(places.node_of_sample[pairs], axis=1)
     return np.unique(nodes[nodes[:, 0] != nodes[:, 1]], axis=0)
 
 
-def _all_pulls(places: Places, matrix: FloatArray | None) -> FloatArray:
+def _all_pulls(places: DistinctSamples, matrix: FloatArray | None) -> FloatArray:
     squared = (places.squared if matrix is None else matrix).copy()
     np.fill_diagonal(squared, 1.0)
     pull: FloatArray = 1.0 / squared
@@ -341,7 +345,7 @@ def _clear(pull: FloatArray, pairs: IntArray) -> None:
 
 
 def _refuse_both(
-    pairs: IntArray, other: IntArray, places: Places, *, names: tuple[str, str]
+    pairs: IntArray, other: IntArray, places: DistinctSamples, *, names: tuple[str, str]
 ) -> None:
     """Refuse a pair that is on two sides."""
     shared = np.isin(pair_keys(pairs, places.n_nodes), other)

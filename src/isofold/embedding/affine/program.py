@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from isofold._findings import Finding
 from isofold._progress.stages import interrupted
 from isofold._typing import FloatArray
 from isofold.embedding.affine.pairs import Sides
 from isofold.embedding.mvu.base import LOST, columns_for, make_solver
-from isofold.exceptions import DoubtfulMapWarning, UnboundedProblemError, warn_user
+from isofold.exceptions import UnboundedProblemError
 from isofold.linalg import principal_coordinates
 from isofold.linalg.kernels import KernelSpan
 from isofold.neighbors import NeighborGraph, connected_components
 from isofold.sdp import DenseSDP, GramSDP, LowRankSDP, Status
 from isofold.sdp.posing.two_stage import MOST_FUNCTIONS, Stretched, relative_error, stretch
 
-__all__ = ["AffineProgram", "warn_of_targets"]
+__all__ = ["AffineProgram", "find_targets"]
 
 MOST_DENSE_PAIRS, MOST_DENSE_NODES = 2000, 600
 """Kept pairs and samples up to which the dense interior point takes seconds."""
@@ -158,14 +160,7 @@ def _refuse_loose_pieces(span: KernelSpan, kept: NeighborGraph) -> None:
         raise UnboundedProblemError(msg, components.n_components)
 
 
-def warn_of_targets(result: Stretched) -> None:
-    """Warn that no map of the kernel has the distances that were asked for."""
-    if result.least_error is None or result.least_error <= CONTRADICTED:
-        return
-    msg = (
-        f"The distances to be kept cannot be met: the least root mean square of the relative "
-        f"errors of their squares is {result.least_error:.2g}. Targets contradict each other (a "
-        f"triangle, for example, whose sides do not close), or the kernel cannot tell the samples "
-        f"apart. The map keeps them in the least-squares sense."
-    )
-    warn_user(msg, DoubtfulMapWarning)
+def find_targets(result: Stretched) -> Iterator[Finding]:
+    """Yield a finding if no map of the kernel has the requested distances."""
+    if result.least_error is not None and result.least_error > CONTRADICTED:
+        yield Finding.checked("targets", result.least_error, CONTRADICTED, is_raised=True)

@@ -18,22 +18,26 @@ thesis, University of Waterloo, chapter 3.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from isofold._base import Fit
+from isofold._findings import Finding
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_units
 from isofold.embedding.affine.base import (
     KernelEmbedder,
+    find_kernel,
+    find_kernel_map,
     fitted_map,
     preservation,
     usual_length,
-    warn_of_kernel,
 )
 from isofold.embedding.affine.pairs import short
-from isofold.embedding.affine.seams import Links, choose_links
+from isofold.embedding.affine.seams import choose_links
 from isofold.embedding.affine.tessera_labels import tessera_labels
 from isofold.embedding.affine.tessera_program import (
     NOTHING,
@@ -43,14 +47,13 @@ from isofold.embedding.affine.tessera_program import (
     stretch_on_map,
 )
 from isofold.embedding.mvu.base import (
-    Unfolded,
     describe,
+    find_bridges,
+    find_uncertified,
     make_solver,
     read_seed,
-    warn_of_bridges,
-    warn_of_solution,
 )
-from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, warn_user
+from isofold.exceptions import InvalidInputError
 from isofold.extension import (
     CorrectedMap,
     KernelMap,
@@ -62,7 +65,7 @@ from isofold.linalg import deterministic_signs, principal_coordinates
 from isofold.neighbors import NeighborGraph, build_graph, choose_graph, mean_at_nodes
 from isofold.patches.tesserae import Tesserae, cut_tesserae
 from isofold.sdp import DenseSDP
-from isofold.sdp.posing.two_stage import Stretched, stretch
+from isofold.sdp.posing.two_stage import stretch
 
 __all__ = ["TesseraMap"]
 
@@ -222,7 +225,7 @@ class TesseraMap(KernelEmbedder):
         given = DenseSDP(tol=ENOUGH) if self.solver is None else self.solver
         return make_solver(given, graph, r, rng)
 
-    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
         r = check_count(self.n_components, name="n_components")
         rng = read_seed(self.random_state)
         n_links = _check_links(self.n_links, r)
@@ -264,46 +267,45 @@ class TesseraMap(KernelEmbedder):
         unfolded = describe(Y, graph, r)
         leading = unfolded.coordinates
         if span is not None and kernel_map is not None:
-            self.map_: KernelMap | CorrectedMap = fitted_map(kernel_map, span, leading, points)
-            self.stretch_ = stretch_on_map(points, tesserae.labels, graph, leading)
+            new_map: KernelMap | CorrectedMap = fitted_map(kernel_map, span, leading)
+            stretched = stretch_on_map(points, tesserae.labels, graph, leading)
         else:
-            self.map_ = self._regression(points, leading, rng)
-            self.stretch_ = float(np.vdot(poses[:, :r], problem.objective @ poses[:, :r]))
-        self.kernel_rank_ratio_ = None if span is None else span.rank / len(points)
-        error = preservation(Y / unit, links.pairs, links.lengths, units)
-        self.link_error_ = float(np.sqrt(error))
-        self.spectrum_ = unit**2 * spectrum
-        self.discarded_variance_ratio_ = float(spectrum[r:].sum() / spectrum.sum())
-        self.unit_ = unit
-        self._record(graph, tesserae.scaled(unit), links, result, unfolded)
-        if span is not None:
-            faithful = unfolded.lengths.median <= BENT
-            warn_of_kernel(span, n_kept=len(links.pairs), faithful=faithful)
-        return leading[graph.node_of_sample]
-
-    def _record(
-        self,
-        graph: NeighborGraph,
-        tesserae: Tesserae,
-        links: Links,
-        result: Stretched,
-        unfolded: Unfolded,
-    ) -> None:
-        """Set what tells how the map came about and how true it is, and warn."""
-        self.gamma_ = self.map_.kernel.gamma
-        self.solution_, self.weight_ = result.solution, result.weight
-        self.tesserae_, self.labels_ = tesserae, tesserae.labels[graph.node_of_sample]
-        self.graph_, self.bridges_ = graph, graph.sample_of_node[graph.bridges]
-        self.links_ = graph.sample_of_node[links.pairs]
+            new_map = self._regression(points, leading, rng)
+            stretched = float(np.vdot(poses[:, :r], problem.objective @ poses[:, :r]))
+        link_error = float(np.sqrt(preservation(Y / unit, links.pairs, links.lengths, units)))
+        discarded = float(spectrum[r:].sum() / spectrum.sum())
         squared = graph.lengths.astype(np.float64) ** 2
         least = np.maximum(squared, short(graph.lengths) ** 2)
-        self.preservation_error_ = preservation(
-            unfolded.coordinates, graph.edges, graph.lengths, least
+        findings = [
+            *find_bridges(graph),
+            *find_uncertified(result.solution),
+            *_find_tesserae(tesserae, link_error, discarded),
+        ]
+        if span is not None:
+            is_faithful = unfolded.lengths.median <= BENT
+            findings += find_kernel_map(new_map, leading, points)
+            findings += find_kernel(span, n_kept=len(links.pairs), is_faithful=is_faithful)
+        return Fit.of(
+            leading[graph.node_of_sample],
+            map_=new_map,
+            findings=findings,
+            stretch=stretched,
+            kernel_rank_ratio=None if span is None else span.rank / len(points),
+            link_error=link_error,
+            spectrum=unit**2 * spectrum,
+            discarded_variance_ratio=discarded,
+            unit=unit,
+            gamma=new_map.kernel.gamma,
+            solution=result.solution,
+            weight=result.weight,
+            tesserae=tesserae.scaled(unit),
+            labels=tesserae.labels[graph.node_of_sample],
+            graph=graph,
+            bridges=graph.sample_of_node[graph.bridges],
+            links=graph.sample_of_node[links.pairs],
+            preservation_error=preservation(leading, graph.edges, graph.lengths, least),
+            distortion=mean_at_nodes(unfolded.errors, graph)[graph.node_of_sample],
         )
-        self.distortion_ = mean_at_nodes(unfolded.errors, graph)[graph.node_of_sample]
-        warn_of_bridges(graph)
-        warn_of_solution(result.solution)
-        _warn_of_pieces(tesserae, self.link_error_, self.discarded_variance_ratio_)
 
     def _labels(
         self, points: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
@@ -355,9 +357,6 @@ class TesseraMap(KernelEmbedder):
         neighbors = fit_barycentric(points, Y, n_jobs=self.n_jobs)
         return CorrectedMap(trend, neighbors, Y - trend.transform(points))
 
-    def _transform(self, X: FloatArray) -> FloatArray:
-        return self.map_.transform(X)
-
 
 def _check_links(n_links: Any, r: int) -> int:
     """Return the links between two tesserae: r + 1 by default, r² at most."""
@@ -373,27 +372,19 @@ def _check_links(n_links: Any, r: int) -> int:
     return count
 
 
-def _warn_of_pieces(tesserae: Tesserae, link_error: float, cut_off: float) -> None:
-    """Warn of tesserae that are not flat or do not fit together, and of a map that is none."""
+def _find_tesserae(tesserae: Tesserae, link_error: float, discarded: float) -> Iterator[Finding]:
+    """Yield findings about tesserae that are not flat or do not fit, and about a projection."""
+    r = tesserae.local.shape[1]
     if tesserae.residual > BENT:
-        msg = (
-            f"The {tesserae.n_tesserae} tesserae are not flat: {tesserae.residual:.0%} of their "
-            f"squared distances lie beyond {tesserae.local.shape[1]} dimensions and are lost. Use "
-            f"more tesserae (for example cover=('affinity', 50)), or more n_components."
+        yield Finding.checked(
+            "bent_tesserae",
+            tesserae.residual,
+            BENT,
+            is_raised=True,
+            n=tesserae.n_tesserae,
+            dimension=r,
         )
-        warn_user(msg, DoubtfulMapWarning)
     if link_error > TORN:
-        msg = (
-            f"The tesserae do not fit together: lengths between them are wrong by "
-            f"{link_error:.0%} of their squares (root mean square). Some may join parts that are "
-            f"far from each other along the data: use more of them, cover='ldlc', or fewer "
-            f"n_neighbors."
-        )
-        warn_user(msg, DoubtfulMapWarning)
-    if cut_off > CUT:
-        msg = (
-            f"{cut_off:.0%} of the variance of the unfolded data lies beyond the "
-            f"{tesserae.local.shape[1]} dimensions of the map. It shows a projection. Use more "
-            f"n_components, or more tesserae if the data are rolled up."
-        )
-        warn_user(msg, DoubtfulMapWarning)
+        yield Finding.checked("torn_tesserae", link_error, TORN, is_raised=True)
+    if discarded > CUT:
+        yield Finding.checked("discarded_variance", discarded, CUT, is_raised=True, dimension=r)

@@ -8,24 +8,19 @@ map for new points) is the same.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from isofold._base import BaseEmbedder
+from isofold._base import BaseEmbedder, Fit
+from isofold._findings import Finding, Severity
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_units
-from isofold.exceptions import (
-    DisconnectedGraphWarning,
-    DoubtfulMapWarning,
-    InvalidInputError,
-    UnboundedProblemError,
-    warn_user,
-)
+from isofold.exceptions import InvalidInputError, UnboundedProblemError
 from isofold.extension import DistanceMap, Extension, GooseMap, fit_from_distances, fit_goose
 from isofold.neighbors import (
     LengthErrors,
@@ -79,7 +74,7 @@ class Unfolded:
         The leading coordinates, those of the map.
     spectrum : ndarray
         Variances along all axes of the solution.
-    cut_off : float
+    discarded : float
         The share of them beyond the components of the map.
     errors : ndarray of shape (n_edges,)
         Relative errors of the lengths on the map.
@@ -89,7 +84,7 @@ class Unfolded:
 
     coordinates: FloatArray
     spectrum: FloatArray
-    cut_off: float
+    discarded: float
     errors: FloatArray
     errors_before: FloatArray
 
@@ -107,7 +102,7 @@ class Unfolded:
 class BaseUnfolder(BaseEmbedder):
     """Base of the methods that maximize variance while the lengths of a graph are kept.
 
-    A subclass provides ``_unfold(X, graph, rng)``, which returns the solution, whose coordinates
+    A subclass provides ``_unfold(X, y, graph, rng)``, which returns the solution, whose coordinates
     have one row a node, and further attributes by name.
     """
 
@@ -134,43 +129,41 @@ class BaseUnfolder(BaseEmbedder):
 
     @abstractmethod
     def _unfold(
-        self, X: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
+        self, X: FloatArray, y: Any, graph: NeighborGraph, rng: np.random.RandomState
     ) -> tuple[SDPSolution, dict[str, Any]]:
         """Return the unfolded nodes of the graph, and fitted attributes of the method."""
 
-    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+    def _fit(self, X: FloatArray, y: Any) -> Fit:
         r = check_count(self.n_components, name="n_components")
         rng = read_seed(self.random_state)
         graph = resolved(self._make_graph(X))
         refuse_pieces(graph, type(self).__name__)
-        solution, more = self._unfold(X, graph, rng)
+        solution, more = self._unfold(X, y, graph, rng)
         refuse_contradiction(solution, graph, method=self._softened)
         unfolded = describe(solution.coordinates, graph, r)
         embedding = unfolded.coordinates[graph.node_of_sample]
-        extension = self._extension(X, embedding)
-        # All at once and last: a refused fit leaves an earlier one as it was.
-        for name, value in more.items():
-            setattr(self, name, value)
-        self.graph_, self.solution_, self.map_ = graph, solution, extension
-        self.bridges_ = graph.sample_of_node[graph.bridges]
-        self.spectrum_, self.discarded_variance_ratio_ = unfolded.spectrum, unfolded.cut_off
-        self.length_errors_ = unfolded.lengths
-        self.unprojected_length_errors_ = unfolded.lengths_before
-        self.distortion_ = mean_at_nodes(unfolded.errors, graph)[graph.node_of_sample]
-        warn_of_bridges(graph)
-        warn_of_solution(solution)
-        if is_loose(unfolded):
-            warn_of_looseness(unfolded, angles=hasattr(self, "angles"))
-        elif unfolded.lengths_before.median > LOST:
-            warn_of_loss(unfolded)
-        return embedding
+        return Fit.of(
+            embedding,
+            map_=self._new_map(X, embedding),
+            findings=(
+                *find_bridges(graph),
+                *find_uncertified(solution),
+                *find_lost_lengths(unfolded, has_angles=hasattr(self, "angles")),
+            ),
+            graph=graph,
+            solution=solution,
+            bridges=graph.sample_of_node[graph.bridges],
+            spectrum=unfolded.spectrum,
+            discarded_variance_ratio=unfolded.discarded,
+            length_errors=unfolded.lengths,
+            unprojected_length_errors=unfolded.lengths_before,
+            distortion=mean_at_nodes(unfolded.errors, graph)[graph.node_of_sample],
+            **more,
+        )
 
-    def _extension(self, X: FloatArray, Y: FloatArray) -> Extension:
+    def _new_map(self, X: FloatArray, Y: FloatArray) -> Extension:
         """Return the map that takes new samples into the embedding."""
-        return make_extension(self, X, Y)
-
-    def _transform(self, X: FloatArray) -> FloatArray:
-        return self.map_.transform(X)
+        return new_map(self, X, Y)
 
 
 def default_neighbors(n_components: int, *, angles: bool = False) -> int:
@@ -188,7 +181,7 @@ def describe(coordinates: FloatArray, graph: NeighborGraph, n_components: int) -
     return Unfolded(
         coordinates=leading,
         spectrum=spectrum,
-        cut_off=float(spectrum[n_components:].sum()) / total if total > 0.0 else 0.0,
+        discarded=float(spectrum[n_components:].sum()) / total if total > 0.0 else 0.0,
         errors=edge_errors(leading, graph),
         errors_before=edge_errors(coordinates, graph),
     )
@@ -217,7 +210,7 @@ def make_solver(
     return chosen
 
 
-def make_extension(embedder: BaseEmbedder, X: FloatArray, Y: FloatArray) -> GooseMap | DistanceMap:
+def new_map(embedder: BaseEmbedder, X: FloatArray, Y: FloatArray) -> GooseMap | DistanceMap:
     """Return the map that takes new samples into an embedding."""
     check_units(Y, name="the map", given="X")
     if getattr(embedder, "metric", None) == "precomputed":
@@ -294,21 +287,16 @@ def triangle_violation(graph: NeighborGraph) -> str | None:
     return contradiction_of_lengths(graph.n_samples, pairs, squared)
 
 
-def warn_of_bridges(graph: NeighborGraph) -> None:
-    """Warn that links were added which are no neighbors."""
-    if not graph.is_bridge.any():
-        return
-    msg = (
-        f"The neighbor graph fell into pieces. {graph.is_bridge.sum()} link(s) were added across "
-        f"the gaps (see bridges_): where the pieces lie to each other rests on them alone."
-    )
-    warn_user(msg, DisconnectedGraphWarning)
+def find_bridges(graph: NeighborGraph) -> Iterator[Finding]:
+    """Yield a finding if edges were added between samples that are no neighbors."""
+    if graph.is_bridge.any():
+        yield Finding.of("bridges", Severity.DOUBT, n=int(graph.is_bridge.sum()))
 
 
-def warn_of_solution(solution: SDPSolution) -> None:
-    """Warn unless the solution is certified."""
+def find_uncertified(solution: SDPSolution) -> Iterator[Finding]:
+    """Yield a finding unless the solution is certified."""
     if solution.status not in TRUSTED:
-        warn_user(solution.message, ConvergenceWarning)
+        yield Finding.of("not_certified", Severity.DOUBT, message=solution.message)
 
 
 def is_loose(unfolded: Unfolded) -> bool:
@@ -317,26 +305,24 @@ def is_loose(unfolded: Unfolded) -> bool:
     return after > max(LOOSE_ERROR, LOOSE_RISE * before)
 
 
-def warn_of_looseness(unfolded: Unfolded, *, angles: bool, where: str = "") -> None:
-    """Warn that the projection to the map makes lengths untrue."""
-    r = unfolded.coordinates.shape[1]
-    msg = (
-        f"{where}Lengths are true to {unfolded.lengths_before.median:.2g} (median) in "
-        f"{len(unfolded.spectrum)} dimensions, but only to {unfolded.lengths.median:.2g} in the "
-        f"{r} of the map; {unfolded.cut_off:.2g} of the variance is cut off. The graph is too "
-        f"loose, so that the data crumple into further dimensions; or they have more than {r} of "
-        f"their own; or neighbors reach across to another layer. Try other "
-        f"n_neighbors{', angles=True' if angles else ''} or more n_components."
+def find_loose_graph(unfolded: Unfolded, *, form: str = "", **where: int) -> Finding:
+    """Return the finding that the projection to the map makes lengths untrue."""
+    return Finding.of(
+        "loose_graph",
+        Severity.DOUBT,
+        form=form,
+        value=unfolded.lengths.median,
+        before=unfolded.lengths_before.median,
+        rank=len(unfolded.spectrum),
+        dimension=unfolded.coordinates.shape[1],
+        discarded=unfolded.discarded,
+        **where,
     )
-    warn_user(msg, DoubtfulMapWarning)
 
 
-def warn_of_loss(unfolded: Unfolded) -> None:
-    """Warn that the solution itself, before any projection, does not keep lengths."""
-    msg = (
-        f"Lengths are true only to {unfolded.lengths_before.median:.2g} (median), whatever the "
-        f"certificate says: with bounds, soft lengths, landmarks or smooth functions they may "
-        f"shrink. The map shows the shape at best. Keep them (MVU with lengths='equal'), or use "
-        f"more landmarks or a larger weight."
-    )
-    warn_user(msg, DoubtfulMapWarning)
+def find_lost_lengths(unfolded: Unfolded, *, has_angles: bool) -> Iterator[Finding]:
+    """Yield a finding if the projection, or the solution itself, does not keep lengths."""
+    if is_loose(unfolded):
+        yield find_loose_graph(unfolded, form="angles" if has_angles else "")
+    elif unfolded.lengths_before.median > LOST:
+        yield Finding.of("lost_lengths", Severity.DOUBT, value=unfolded.lengths_before.median)

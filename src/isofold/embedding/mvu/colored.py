@@ -14,7 +14,7 @@ Song, L., Smola, A., Borgwardt, K. and Gretton, A. (2007). Colored maximum varia
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -117,33 +117,6 @@ default="auto"
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Embed the points with their side information.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The points, or their distances if ``metric="precomputed"``.
-        y : array-like of shape (n_samples,) or (n_samples, n_tags)
-            Labels, targets or tags; or their kernel, (n_samples × n_samples).
-
-        Returns
-        -------
-        self
-            The fitted embedder.
-        """
-        if y is None:
-            msg = (
-                f"{type(self).__name__} requires y to be passed, but the target y is None: labels, "
-                f"targets or tags color the map. Without them use MVU."
-            )
-            raise InvalidInputError(msg)
-        self._side = y
-        try:
-            return super().fit(X, y)
-        finally:
-            del self._side
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -151,15 +124,25 @@ default="auto"
         return tags
 
     def _unfold(
-        self, X: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
+        self,
+        X: FloatArray,
+        y: Any,
+        graph: NeighborGraph,
+        rng: np.random.RandomState,
     ) -> tuple[SDPSolution, dict[str, Any]]:
+        if y is None:
+            msg = (
+                f"{type(self).__name__} requires y to be passed, but the target y is None: labels, "
+                f"targets or tags color the map. Without them use MVU."
+            )
+            raise InvalidInputError(msg)
         n = X.shape[0]
         require_memory(
             6 * 8 * n**2,
             what=f"The kernel of {n} samples and the matrices of its certificate",
             instead="Use MVU, or a sample of the data.",
         )
-        L = side_kernel(self._side, n, self.kernel)
+        L = side_kernel(y, n, self.kernel)
         centered = double_center(_at_nodes(L, graph))
         is_plain = isinstance(self.kernel, str) and self.kernel == "identity"
         problem = pose(graph, self.lengths, objective=None if is_plain else centered)
@@ -168,7 +151,7 @@ default="auto"
         solver = make_solver(self.solver, graph, self.n_components, rng, lengths=None)
         solution = solver.solve(problem)
         leading = solution.coordinates[graph.node_of_sample, : self.n_components]
-        return solution, {"hsic_": _dependence(leading, double_center(L))}
+        return solution, {"hsic": _dependence(leading, double_center(L))}
 
 
 def hsic(Y: FloatArray, y: Any, *, kernel: Any = "auto") -> float:

@@ -15,6 +15,7 @@ Costa, J. Maximum variance unfolding on disjoint manifolds. MSc thesis, Lisbon, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -22,9 +23,9 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.exceptions import ConvergenceWarning
 
-from isofold._base import BaseEmbedder
+from isofold._base import BaseEmbedder, Fit
+from isofold._findings import Finding, Severity
 from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
@@ -34,18 +35,18 @@ from isofold.embedding.mvu.base import (
     Unfolded,
     default_neighbors,
     describe,
+    find_loose_graph,
+    find_uncertified,
     is_loose,
-    make_extension,
     make_solver,
+    new_map,
     read_seed,
     refuse_contradiction,
     resolved,
     triangle_violation,
-    warn_of_looseness,
-    warn_of_solution,
 )
 from isofold.embedding.mvu.mvu import pose
-from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, warn_user
+from isofold.exceptions import InvalidInputError
 from isofold.linalg import coordinates_from_gram, gram_from_distances
 from isofold.neighbors import (
     LengthErrors,
@@ -175,7 +176,7 @@ class DisjointMVU(BaseEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
         r = check_count(self.n_components, name="n_components")
         check_choice(self.placement, ("rigid", "affine"), name="placement")
         check_choice(self.representatives, tuple(REPRESENTATIVES), name="representatives")
@@ -220,11 +221,28 @@ class DisjointMVU(BaseEmbedder):
             placement = place_rigidly(shapes, links, chosen, distances, random_state=rng)
         Y = np.empty((graph.n_nodes, r))
         Y[np.concatenate(members)] = np.concatenate(placement.apply(shapes))
-        self.component_ = components.labels[graph.node_of_sample]
-        self._describe(local, linked, placement, Y)
         embedding = Y[graph.node_of_sample]
-        self.map_ = make_extension(self, X, embedding)
-        return embedding
+        errors = edge_errors(Y, linked)
+        before = np.concatenate([part.unfolded.errors_before for part in local])
+        return Fit.of(
+            embedding,
+            map_=new_map(self, X, embedding),
+            findings=(
+                *_find_links(len(members), linked),
+                *_find_components(local),
+                *_find_placement(placement),
+            ),
+            component=components.labels[graph.node_of_sample],
+            graph=linked,
+            placement=placement,
+            bridges=linked.sample_of_node[linked.bridges],
+            singular_values=placement.singular_values,
+            solutions=[part.solution for part in local],
+            solution=local[0].solution,
+            length_errors=LengthErrors.of(errors[~linked.is_bridge]),
+            unprojected_length_errors=LengthErrors.of(before),
+            distortion=mean_at_nodes(errors, linked)[linked.node_of_sample],
+        )
 
     def _unfold_components(
         self, graph: NeighborGraph, members: list[IntArray], rng: np.random.RandomState
@@ -243,9 +261,6 @@ class DisjointMVU(BaseEmbedder):
             )
         return local
 
-    def _transform(self, X: FloatArray) -> FloatArray:
-        return self.map_.transform(X)
-
     def _distances(self, X: FloatArray, samples: IntArray) -> FloatArray:
         """Return the distances in the data between some samples."""
         if not self._precomputed:
@@ -254,23 +269,6 @@ class DisjointMVU(BaseEmbedder):
         if isinstance(X, np.ndarray):
             return np.asarray(X[np.ix_(samples, samples)])
         return np.zeros((len(samples), len(samples)))
-
-    def _describe(
-        self, local: list[_Component], linked: NeighborGraph, placement: Placement, Y: FloatArray
-    ) -> None:
-        """Set the attributes that tell how the map came about, and warn of what they show."""
-        errors = edge_errors(Y, linked)
-        before = np.concatenate([part.unfolded.errors_before for part in local])
-        self.graph_, self.placement_ = linked, placement
-        self.bridges_ = linked.sample_of_node[linked.bridges]
-        self.singular_values_ = placement.singular_values
-        self.solutions_ = [part.solution for part in local]
-        self.solution_ = self.solutions_[0]
-        self.length_errors_ = LengthErrors.of(errors[~linked.is_bridge])
-        self.unprojected_length_errors_ = LengthErrors.of(before)
-        self.distortion_ = mean_at_nodes(errors, linked)[linked.node_of_sample]
-        _warn_of_components(local)
-        _warn_of_placement(placement)
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,45 +322,59 @@ def _ends_by_component(links: Links, n_components: int) -> list[IntArray]:
     return [links.members[links.owners == number] for number in range(n_components)]
 
 
-def _warn_of_components(local: list[_Component]) -> None:
-    """Warn once of components without a certificate, and of the loosest one."""
-    doubtful = [
+def _find_links(n_components: int, linked: NeighborGraph) -> Iterator[Finding]:
+    """Yield a note about the edges that join components."""
+    if n_components > 1:
+        n_bridges = int(linked.is_bridge.sum())
+        yield Finding.of("components", form="placed", n=n_components, n_bridges=n_bridges)
+
+
+def _find_components(local: list[_Component]) -> Iterator[Finding]:
+    """Yield findings about components without a certificate, and about the loosest one."""
+    uncertified = [
         (number, part.solution)
         for number, part in enumerate(local)
         if part.solution is not None and part.solution.status not in TRUSTED
     ]
-    if doubtful:
-        number, solution = doubtful[0]
-        msg = (
-            f"{len(doubtful)} of {len(local)} components are not certified. Component {number}: "
-            f"{solution.message}"
+    if uncertified:
+        number, solution = uncertified[0]
+        yield Finding.of(
+            "not_certified",
+            Severity.DOUBT,
+            form="components",
+            n_uncertified=len(uncertified),
+            n_components=len(local),
+            number=number,
+            message=solution.message,
         )
-        warn_user(msg, ConvergenceWarning)
     loose = [number for number, part in enumerate(local) if is_loose(part.unfolded)]
     if loose:
         worst = max(loose, key=lambda number: local[number].unfolded.lengths.median)
-        where = f"{len(loose)} of {len(local)} components, component {worst} most: "
-        warn_of_looseness(local[worst].unfolded, angles=False, where=where)
+        yield find_loose_graph(
+            local[worst].unfolded,
+            form="components",
+            n_loose=len(loose),
+            n_components=len(local),
+            number=worst,
+        )
 
 
-def _warn_of_placement(placement: Placement) -> None:
-    """Warn if components were squashed or lie on each other."""
+def _find_placement(placement: Placement) -> Iterator[Finding]:
+    """Yield findings if components were squashed or lie on each other."""
     if placement.solution is not None:
-        warn_of_solution(placement.solution)
+        yield from find_uncertified(placement.solution)
     least = placement.singular_values.min(axis=1)
     squashed = np.flatnonzero(least < SQUASHED)
     if len(squashed):
         worst = squashed[np.argmin(least[squashed])]
-        msg = (
-            f"The global stage squashed {len(squashed)} of {len(least)} components: lengths of "
-            f"component {worst} shrink to {least[worst]:.2g} of what they were in one direction "
-            f"(see singular_values_). Use placement='rigid'."
+        yield Finding.checked(
+            "squashed",
+            least[worst],
+            SQUASHED,
+            is_raised=True,
+            n=len(squashed),
+            n_components=len(least),
+            number=int(worst),
         )
-        warn_user(msg, DoubtfulMapWarning)
     if placement.mixed > MIXED:
-        msg = (
-            f"Components lie on each other: {placement.mixed:.1%} of the samples are nearest to "
-            f"one of another component. Raise n_components, or look at the components one by one "
-            f"(component_)."
-        )
-        warn_user(msg, DoubtfulMapWarning)
+        yield Finding.checked("overlapping_components", placement.mixed, MIXED, is_raised=True)

@@ -127,6 +127,7 @@ class FastMVU(BaseUnfolder):
     def _unfold(
         self,
         X: FloatArray,  # noqa: ARG002 - the graph holds all that is kept
+        y: Any,  # noqa: ARG002
         graph: NeighborGraph,
         rng: np.random.RandomState,
     ) -> tuple[SDPSolution, dict[str, Any]]:
@@ -134,7 +135,7 @@ class FastMVU(BaseUnfolder):
         solver = make_solver(self.solver, graph, self.n_components, rng, lengths=penalty)
         if graph.n_nodes == 1:
             only = solver.solve(pose(graph, "equal"))
-            return only, {"coarse_solution_": only}
+            return only, {"coarse_solution": only}
         m = min(check_count(self.n_functions, name="n_functions"), graph.n_nodes - 1)
         functions = laplacian_basis(graph.n_nodes, graph.edges, m)
         posed = pose(graph, penalty, basis=functions)
@@ -145,10 +146,10 @@ class FastMVU(BaseUnfolder):
             # The compressed program would have a form for every product of two functions.
             coarse = solver.solve(posed)
         if not isinstance(self.lengths, str):
-            return coarse, {"coarse_solution_": coarse}
+            return coarse, {"coarse_solution": coarse}
         solver = make_solver(self.solver, graph, self.n_components, rng)
         warm = {"start": coarse.coordinates} if isinstance(solver, LowRankSDP) else {}
-        return solver.solve(pose(graph, "equal"), **warm), {"coarse_solution_": coarse}
+        return solver.solve(pose(graph, "equal"), **warm), {"coarse_solution": coarse}
 
 
 def _penalty(lengths: Any) -> float:

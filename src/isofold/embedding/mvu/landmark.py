@@ -136,13 +136,17 @@ class LandmarkMVU(BaseUnfolder):
         self.verbose = verbose
 
     def _unfold(
-        self, X: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
+        self,
+        X: FloatArray,
+        y: Any,  # noqa: ARG002
+        graph: NeighborGraph,
+        rng: np.random.RandomState,
     ) -> tuple[SDPSolution, dict[str, Any]]:
         places = X[graph.sample_of_node]
         landmarks = self._choose(places, graph, rng)
         solver = make_solver(self.solver, graph, self.n_components, rng, lengths="at_most")
         if graph.n_nodes == 1:
-            found = {"landmarks_": graph.sample_of_node, "n_active_": 0}
+            found = {"landmarks": graph.sample_of_node, "n_active": 0}
             return solver.solve(pose(graph, "at_most")), found
         # Equations 2.45 to 2.49, weights over all neighbors.
         weights = reconstruction_weights(
@@ -161,11 +165,11 @@ class LandmarkMVU(BaseUnfolder):
             first=at_landmark[:, 0] | at_landmark[:, 1] | graph.is_bridge,
         )
         return solution, {
-            "landmarks_": graph.sample_of_node[landmarks],
-            "n_active_": int(used.sum()),
+            "landmarks": graph.sample_of_node[landmarks],
+            "n_active": int(used.sum()),
         }
 
-    def _extension(self, X: FloatArray, Y: FloatArray) -> BarycentricMap:
+    def _new_map(self, X: FloatArray, Y: FloatArray) -> BarycentricMap:
         return fit_barycentric(X, Y, n_neighbors=self.n_weights, n_jobs=self.n_jobs)
 
     def _choose(

@@ -164,6 +164,7 @@ class MVU(BaseUnfolder):
     def _unfold(
         self,
         X: FloatArray,  # noqa: ARG002 - the graph holds all that is kept
+        y: Any,  # noqa: ARG002
         graph: NeighborGraph,
         rng: np.random.RandomState,
     ) -> tuple[SDPSolution, dict[str, Any]]:

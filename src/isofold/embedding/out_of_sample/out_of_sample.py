@@ -20,7 +20,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from isofold._base import BaseEmbedder, one_fit
+from isofold._base import BaseEmbedder, Fit
 from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray
 from isofold._validation import check_choice, check_count, check_points, check_same_rows
@@ -219,30 +219,9 @@ class OutOfSample(BaseEmbedder):
         """Take an embedding as it is."""
         X = self._validate(X, reset=True)
         k = self._check_parameters()
-        Y = self._extend_to(X, Y, estimator, k=k, name="Y")
-        self.embedding_ = self._checked("from_embedding", Y, X)
+        self._record(self._extend_to(X, Y, estimator, k=k, name="Y"), X)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the estimator, and the map of new points to its embedding.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples, or their distances (n_samples × n_samples) if the estimator takes these.
-        y : array-like of shape (n_samples,) or None, default=None
-            Handed on to the estimator, if given.
-
-        Returns
-        -------
-        self
-            The fitted embedder.
-        """
-        with one_fit(self):
-            X = self._validate(X, reset=True)
-            self.embedding_ = self._checked("fit", self._fit_embedding(X, y), X)
-        return self
-
-    def _fit_embedding(self, X: FloatArray, y: Any = None) -> FloatArray:
+    def _fit(self, X: FloatArray, y: Any) -> Fit:
         if self.estimator is None:
             msg = (
                 "There is no estimator to fit. Pass one, or use OutOfSample.from_embedding(X, Y) "
@@ -259,8 +238,8 @@ class OutOfSample(BaseEmbedder):
 
     def _extend_to(
         self, X: FloatArray, Y: Any, estimator: Any, *, k: int | None, name: str = "the embedding"
-    ) -> FloatArray:
-        """Fit the map of new points to an embedding, and say how true it is."""
+    ) -> Fit:
+        """Fit the map of new points to an embedding, and measure how true it is."""
         # A copy: whoever made the embedding may go on with it.
         Y = np.array(check_points(Y, name=name[0].upper() + name[1:], min_samples=1))
         check_same_rows(X.shape[0], len(Y), names=("X", name))
@@ -284,12 +263,17 @@ class OutOfSample(BaseEmbedder):
             n_jobs=self.n_jobs,
         )
         relative = scaled_edge_errors(Y[graph.sample_of_node], graph)
-        # All at once and last: a refused fit leaves an earlier one as it was.
-        self.estimator_, self.map_, self.graph_ = estimator, extension, graph
-        self.held_out_errors_, self.n_neighbors_ = errors, k
-        self.distortion_ = mean_at_nodes(relative, graph)[graph.node_of_sample]
-        self.region_ = region
-        return Y
+        return Fit.of(
+            Y,
+            map_=extension,
+            findings=(),
+            estimator=estimator,
+            graph=graph,
+            held_out_errors=errors,
+            n_neighbors=k,
+            distortion=mean_at_nodes(relative, graph)[graph.node_of_sample],
+            region=region,
+        )
 
     def _check_parameters(self) -> int | None:
         """Refuse words that mean nothing; return the number of neighbors, or None for "auto"."""
@@ -336,10 +320,10 @@ class OutOfSample(BaseEmbedder):
         Y, n_jobs = places.images, self.n_jobs
         if callable(self.method):
             extension = self.method(X, Y)
-            if not hasattr(extension, "extend"):
+            if not hasattr(extension, "transform"):
                 msg = (
                     f"method={self.method!r} returned {type(extension).__name__}, which has no "
-                    f"extend(X_new) to place new points. Return an object that has."
+                    f"transform(X) to place new points. Return an object that has."
                 )
                 raise InvalidInputError(msg)
             return cast(Extension, extension)
@@ -351,9 +335,6 @@ class OutOfSample(BaseEmbedder):
         if self.method == "nystrom":
             return fit_nystrom(X, Y, n_neighbors=k, n_jobs=n_jobs)
         return fit_kernel_ridge(X, Y)
-
-    def _transform(self, X: FloatArray) -> FloatArray:
-        return self.map_.transform(X)
 
     def is_outside(self, X: Any, *, level: float = 0.01) -> BoolArray:
         """Return which points lie outside of the region that the samples cover.

@@ -1,22 +1,22 @@
-"""A decision between methods: the evidence, the alternatives, and words for a human."""
+"""A decision between methods: the evidence, the alternatives, and what was found."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from isofold.embedding.unfold.rehearsal import FEW, Candidate
+from isofold._findings import Finding, Severity
+from isofold.embedding.catalog import BY_CLASS
+from isofold.embedding.unfold.rehearsal import FEW, Candidate, Judgement
 from isofold.embedding.unfold.trials import Trial
 from isofold.survey import Survey
 
 __all__ = ["Decision", "MapQuality", "explain"]
 
-NAMES = {
-    "ipa": "isometric patch alignment (IPA)",
-    "local_mds": "local multidimensional scaling (LocalMDS)",
-    "pca": "projection on principal axes",
-}
+CLASSES = {"ipa": "IPA", "local_mds": "LocalMDS", "pca": "Projection"}
+"""The classes of the candidates, by the name that a decision gives them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,27 +48,37 @@ class Decision:
         Dimension of the map.
     candidates : tuple of Candidate
         All methods that were considered, with their scores.
-    evidence : dict
-        The figures that decided, by name.
+    figures : tuple of (str, float) pairs
+        The figures that decided; `evidence` has them by name.
     quality : MapQuality
         How true the map is.
-    reasons : tuple of str
-        What was seen, done and lost, in sentences.
+    findings : tuple of Finding
+        What was seen, done and lost; `reasons` has them as text.
     doubts : frozenset of str
-        Names of all doubts that the evidence raised: flags of the stitched map, taken or not, and
-        shapes that no flat map can keep. Empty if there is no reason not to trust the map.
+        Codes of all doubts that the evidence raised: about the stitched map, taken or not, and
+        about shapes that no flat map can keep. Empty if there is no reason to doubt the map.
     """
 
     method: str
     n_components: int
     candidates: tuple[Candidate, ...]
-    evidence: dict[str, float]
+    figures: tuple[tuple[str, float], ...]
     quality: MapQuality
-    reasons: tuple[str, ...]
+    findings: tuple[Finding, ...]
     doubts: frozenset[str] = frozenset()
 
+    @property
+    def evidence(self) -> dict[str, float]:
+        """The figures that decided, by name."""
+        return dict(self.figures)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What was seen, done and lost, as text."""
+        return tuple(finding.text() for finding in self.findings)
+
     def summary(self) -> str:
-        """Return all sentences as one text."""
+        """Return all reasons as one text."""
         return " ".join(self.reasons)
 
     def __str__(self) -> str:
@@ -83,85 +93,108 @@ class Decision:
 
 
 def explain(
-    survey: Survey, trial: Trial, quality: MapQuality, alternative: str, *, tolerance: float
-) -> tuple[str, ...]:
-    """Return the sentences of a decision."""
-    r, n_fitted = trial.choice.n_components, len(trial.rows)
-    # What lies flat has no shape to warn of.
-    shapes = () if trial.is_sheet or trial.is_exact else survey.shapes()
-    used = f"The map of {in_words(r)} was made by {NAMES[trial.method]}."
-    partly = ""
-    if n_fitted < survey.n_samples:
-        partly = f"It was fitted to {n_fitted:,} samples, as time was short; the rest were placed."
-    reason, doubts = _reason(trial, survey), _doubts(trial)
-    noise = ""
-    if trial.is_sheet and quality.length_error > tolerance:
-        noise = "Most of that is noise of the data across the sheet, which the map leaves out."
-    told = (trial.choice.reason, used, reason, *doubts, partly, _kept(quality), noise)
-    every = (*survey.sentences(), *shapes, *told, alternative)
-    return tuple(sentence for sentence in every if sentence)
+    survey: Survey,
+    trial: Trial,
+    quality: MapQuality,
+    alternative: tuple[Finding, ...],
+    *,
+    tolerance: float,
+) -> tuple[Finding, ...]:
+    """Return the findings of a decision, in the order in which they are read."""
+    r, doubts = trial.choice.n_components, trial.doubts(survey)
+    name = BY_CLASS[CLASSES[trial.method]].title
+    lost = quality.length_error > tolerance
+    return (
+        *(_doubted(note, doubts, trial) for note in survey.notes),
+        # What lies flat has no shape to warn of.
+        *(() if trial.is_sheet or trial.is_exact else survey.raised),
+        *(() if trial.choice.reason is None else (trial.choice.reason,)),
+        Finding.of("method", dimension=r, name=name),
+        *_find_reason(trial, survey),
+        *_find_doubts(trial),
+        *_find_partly(trial, survey),
+        _find_quality(quality),
+        *((Finding.of("sheet_noise"),) if trial.is_sheet and lost else ()),
+        *alternative,
+        # Neighbors of a noisy sheet are off by their noise, which its map leaves out.
+        Finding.checked(
+            "lost_distances",
+            quality.length_error,
+            tolerance,
+            is_raised=lost and not trial.is_sheet,
+        ),
+    )
 
 
-def _reason(trial: Trial, survey: Survey) -> str:
-    """Return the sentence that tells why a method was used."""
+def _doubted(note: Finding, doubts: frozenset[str], trial: Trial) -> Finding:
+    """Return a note of the survey, as a doubt if separate components are one that no map told."""
+    told = trial.method == "ipa" and trial.judgement is not None
+    if note.code == "separate" and "components" in doubts and not told:
+        return replace(note, severity=Severity.DOUBT)
+    return note
+
+
+def _find_reason(trial: Trial, survey: Survey) -> Iterator[Finding]:
+    """Yield why a method was used."""
     r, judgement = trial.choice.n_components, trial.judgement
     if trial.is_exact:
         rank = r if survey.rank is None else min(r, survey.rank)
-        if rank == 0:
-            return "All samples are the same: there is nothing to unfold."
-        return f"The data lie in {in_words(rank)}: there is nothing to unfold."
+        yield Finding.of("already_flat", dimension=rank) if rank else Finding.of("same_samples")
+        return
     if trial.is_sheet and judgement is not None:
-        best = "is certified as the best" if judgement.certified else "is not certified"
-        one, many = ("a curve", "curves") if r == 1 else ("a sheet", "sheets")
-        what = f"{one if len(survey.parts) == 1 else many} of {in_words(r)}"
-        fit = f"Patches of the data fit together to {judgement.misfit:.1%}"
-        if judgement.misfit == 0.0:
-            fit = "A single patch holds all of the data"
-        return (
-            f"{fit}: they are {what}, which could be unfolded; the stitching {best}, and the "
-            f"estimated error of the coordinates is {judgement.estimated_error:.1%}."
-        )
-    misfit = ""
+        yield _find_sheet(judgement, r, n_parts=len(survey.parts))
+        return
     if judgement is not None and judgement.is_stitched and judgement.misfit > 0.0:
-        misfit = f"Patches of the data disagree by {judgement.misfit:.0%} where they overlap. "
+        yield Finding.of("disagreement", value=judgement.misfit)
     if trial.method != "local_mds":
-        seen = "samples" if survey.n_samples < FEW else "samples that they had not seen"
-        return f"{misfit}It did best of all methods with {seen}."
-    if survey.suggested_dimension > r:
-        return (
-            f"{misfit}Data of about {in_words(survey.suggested_dimension)} cannot keep all "
-            f"distances in {r}; local distances were favored."
-        )
-    if judgement is None:
-        return "Only distances are known, so that no patches could be stitched."
-    return f"{misfit}The data are no sheet that lies flat; local distances were favored."
+        yield Finding.of("best_method", form="seen" if survey.n_samples < FEW else "")
+    elif survey.suggested_dimension > r:
+        yield Finding.of("more_dimensions", dimension=survey.suggested_dimension, kept=r)
+    else:
+        yield Finding.of("distances_only" if judgement is None else "not_a_sheet")
 
 
-def _doubts(trial: Trial) -> tuple[str, ...]:
+def _find_sheet(judgement: Judgement, r: int, *, n_parts: int) -> Finding:
+    """Return that the data are a sheet that was unfolded."""
+    return Finding.of(
+        "sheet",
+        form="one_patch" if judgement.misfit == 0.0 else "",
+        value=judgement.misfit,
+        dimension=r,
+        n_parts=n_parts,
+        is_certified=judgement.certified,
+        error=judgement.estimated_error,
+    )
+
+
+def _find_doubts(trial: Trial) -> tuple[Finding, ...]:
     """Return what the stitched map doubts, or, if it was not taken, what concerns any map."""
     judgement = trial.judgement
     if judgement is None or not judgement.doubts:
         return ()
     if trial.method == "ipa":
-        return judgement.messages
-    names = ", ".join(sorted(judgement.doubts))
-    unconfirmed = (
-        f"Stitching could not confirm a sheet of {in_words(trial.choice.n_components)} (doubts: "
-        f"{names}): this map may fold or tear the data."
+        return judgement.findings
+    unconfirmed = Finding.of(
+        "unconfirmed",
+        Severity.DOUBT,
+        dimension=trial.choice.n_components,
+        doubts=tuple(sorted(judgement.doubts)),
     )
     return (unconfirmed, *judgement.about_data)
 
 
-def in_words(n_dimensions: int) -> str:
-    """Return a number of dimensions in words."""
-    return "1 dimension" if n_dimensions == 1 else f"{n_dimensions} dimensions"
+def _find_partly(trial: Trial, survey: Survey) -> Iterator[Finding]:
+    n_fitted = len(trial.rows)
+    if n_fitted < survey.n_samples:
+        yield Finding.of("partly_fitted", n_fitted=n_fitted, n=survey.n_samples)
 
 
-def _kept(quality: MapQuality) -> str:
-    parts = []
-    if np.isfinite(quality.trustworthiness):
-        parts.append(f"trustworthiness is {quality.trustworthiness:.3f}")
-    if np.isfinite(quality.continuity):
-        parts.append(f"continuity {quality.continuity:.3f}")
-    parts.append(f"distances between neighbors are wrong by {quality.length_error:.1%} (median)")
-    return f"How true it is: {', '.join(parts)}."
+def _find_quality(quality: MapQuality) -> Finding:
+    known = np.isfinite((quality.trustworthiness, quality.continuity)).all()
+    return Finding.of(
+        "quality",
+        form="" if known else "lengths",
+        value=quality.length_error,
+        trustworthiness=quality.trustworthiness,
+        continuity=quality.continuity,
+    )

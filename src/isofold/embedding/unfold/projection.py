@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from isofold._base import BaseEmbedder
+from isofold._base import BaseEmbedder, Fit
 from isofold._typing import FloatArray
+from isofold.extension.linear_map import LinearMap
 from isofold.linalg import principal_coordinates
-from isofold.linalg.rows import row_product
 
 __all__ = ["Projection"]
 
@@ -24,11 +26,8 @@ class Projection(BaseEmbedder):
     def __init__(self, *, n_components: int = 2) -> None:
         self.n_components = n_components
 
-    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
         principal = principal_coordinates(X, min(self.n_components, X.shape[1]))
         missing = self.n_components - principal.axes.shape[1]
-        self.axes_, self.mean_ = np.pad(principal.axes, ((0, 0), (0, missing))), principal.mean
-        return self._transform(X)
-
-    def _transform(self, X: FloatArray) -> FloatArray:
-        return row_product(X - self.mean_, self.axes_)
+        linear = LinearMap(np.pad(principal.axes, ((0, 0), (0, missing))), principal.mean)
+        return Fit.of(linear.transform(X), map_=linear, findings=())

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from isofold._base import BaseEmbedder
+from isofold._findings import Finding
 from isofold._progress.stages import interrupted, interruptible, stage
 from isofold._typing import FloatArray, IntArray
 from isofold.embedding.ipa import IPA
@@ -45,7 +46,7 @@ JUDGED_NEIGHBORS = 10
 DISTORTION_NEIGHBORS = 10
 """Neighbors by whose distances a projection is judged."""
 
-HARMLESS = {"bending", "certificate", "curvature", "noise", "outliers", "pieces"}
+HARMLESS = {"bending", "certificate", "components", "curvature", "noise", "outliers"}
 """Doubts that are told, but do not keep a stitched map from being taken: the noise of a sheet, its
 pieces and outliers, and what any map would lose."""
 
@@ -76,11 +77,9 @@ class Judgement:
     folded : float
         Share of near pairs on the map that are far apart in the data.
     doubts : frozenset of str
-        Names of the flags that are raised.
-    messages : tuple of str
-        What they say.
-    about_data : tuple of str
-        What those of them say that concern any map of the data.
+        Codes of the findings that are raised.
+    findings : tuple of Finding
+        These findings.
     """
 
     misfit: float
@@ -88,8 +87,12 @@ class Judgement:
     estimated_error: float
     folded: float
     doubts: frozenset[str]
-    messages: tuple[str, ...]
-    about_data: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def about_data(self) -> tuple[Finding, ...]:
+        """The findings that concern any map of the data."""
+        return tuple(finding for finding in self.findings if finding.code in ABOUT_DATA)
 
     @property
     def is_stitched(self) -> bool:
@@ -306,9 +309,8 @@ def judgement_of(embedder: BaseEmbedder) -> Judgement | None:
         certified=not diagnosis["certificate"].is_raised,
         estimated_error=float(embedder.estimated_error_),
         folded=float(diagnosis["contraction"].value),
-        doubts=frozenset(flag.name for flag in diagnosis.raised),
-        messages=tuple(flag.message for flag in diagnosis.raised),
-        about_data=tuple(flag.message for flag in diagnosis.raised if flag.name in ABOUT_DATA),
+        doubts=diagnosis.codes,
+        findings=diagnosis.raised,
     )
 
 

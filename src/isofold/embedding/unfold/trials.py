@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isofold._base import BaseEmbedder
+from isofold._findings import Finding
 from isofold._progress.stages import closing, interrupt, interrupted, stage
 from isofold._typing import FloatArray, IntArray
 from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
@@ -60,14 +61,14 @@ class Choice:
     ----------
     n_components : int
         The dimension.
-    reason : str
+    reason : Finding or None
         Why, if it was not given.
     candidates : tuple of Candidate
         The rehearsed candidates; empty if there was no need to.
     """
 
     n_components: int
-    reason: str
+    reason: Finding | None
     candidates: tuple[Candidate, ...]
 
 
@@ -112,18 +113,18 @@ class Trial:
         return self.method == "ipa" and self.judgement is not None and self.judgement.is_sheet
 
     def doubts(self, survey: Survey) -> frozenset[str]:
-        """Return the names of all doubts that the evidence raised, whatever method was taken."""
+        """Return the codes of all doubts that the evidence raised, whatever method was taken."""
         found = frozenset() if self.judgement is None else self.judgement.doubts
         if self.is_exact or self.is_sheet:
             return found
-        seen = {flag.name for flag in survey.raised}
-        return found | seen | ({"pieces"} if len(survey.parts) > 1 else set())
+        seen = {shape.code for shape in survey.raised}
+        return found | seen | ({"components"} if len(survey.parts) > 1 else set())
 
     def evidence(self, survey: Survey) -> dict[str, float]:
         """Return the figures that decided, by name; those that could be told."""
         figures = {
             "dimension": survey.dimension,
-            "pieces": float(len(survey.parts)),
+            "components": float(len(survey.parts)),
             "noise": survey.parts[0].noise,
             "sampling": survey.sampling,
             "exact": float(self.is_exact),
@@ -166,33 +167,34 @@ class Trials:
     def given_dimension(self, n_components: int) -> Choice:
         """Return the choice of a dimension that the user made."""
         candidates = () if self._is_flat(n_components) else self._rehearse(n_components)
-        return Choice(n_components, "", candidates)
+        return Choice(n_components, None, candidates)
 
     def smallest_dimension(self, tolerance: float) -> Choice:
         """Return the smallest dimension in which distances are kept to a tolerance."""
         if sp.issparse(self.X):
             return self._smallest_for_graph(tolerance)
         suggested = min(self.survey.suggested_dimension, self._most_dimensions())
-        allowed, tried = percent(tolerance), dict[int, Choice]()
+        tried = dict[int, Choice]()
         for r in range(1, self._most_dimensions() + 1):
             tried[r] = self.given_dimension(r)
             if not tried[r].candidates:
                 return tried[r]
             if any(c.length_error <= tolerance for c in tried[r].candidates):
-                words = (
-                    f"n_components={r} is the least that keeps distances to {percent(tolerance)}."
-                )
-                return replace(tried[r], reason=words)
+                reason = Finding.of("chosen_dimension", dimension=r, tolerance=tolerance)
+                return replace(tried[r], reason=reason)
             if interrupted():
-                return replace(tried[r], reason=f"Interrupted; up to {r} dimensions were tried.")
+                reason = Finding.of("chosen_dimension", form="interrupted", largest=r)
+                return replace(tried[r], reason=reason)
             if self.clock.is_late():
                 break
-        short = "Time was short: no" if r < self._most_dimensions() else "No"
-        words = (
-            f"{short} n_components up to {r} keeps distances to {allowed}; {suggested} was taken, "
-            f"as the growth of neighborhoods suggests."
+        reason = Finding.of(
+            "chosen_dimension",
+            form="late" if r < self._most_dimensions() else "none",
+            largest=r,
+            tolerance=tolerance,
+            dimension=suggested,
         )
-        return replace(tried.get(suggested) or self.given_dimension(suggested), reason=words)
+        return replace(tried.get(suggested) or self.given_dimension(suggested), reason=reason)
 
     def _smallest_for_graph(self, tolerance: float) -> Choice:
         """Return the smallest dimension in which known distances are kept to a tolerance."""
@@ -200,15 +202,15 @@ class Trials:
         for r in range(1, self._most_dimensions() + 1):
             errors[r] = self._fitted("local_mds", r, everything).length_errors_.median
             if errors[r] <= tolerance:
-                words = f"n_components={r} is the least that keeps distances to"
-                return Choice(r, f"{words} {percent(tolerance)}.", ())
+                reason = Finding.of("chosen_dimension", dimension=r, tolerance=tolerance)
+                return Choice(r, reason, ())
             if self.clock.is_late() or interrupted():
                 break
         best = min(errors, key=errors.__getitem__)
-        words = (
-            f"No n_components up to {r} keeps distances to {percent(tolerance)}; {best} was best."
+        reason = Finding.of(
+            "chosen_dimension", form="best", largest=r, tolerance=tolerance, dimension=best
         )
-        return Choice(best, words, ())
+        return Choice(best, reason, ())
 
     def decide(self, choice: Choice) -> Trial:
         """Return the method that suits the data, fitted; after an interruption what is known."""
@@ -247,23 +249,27 @@ class Trials:
                 return trial
         return self._trial(best, choice, judgement)
 
-    def alternative(self, trial: Trial) -> str:
-        """Return a sentence about what as many dimensions as the data have, or 12, would give."""
+    def alternative(self, trial: Trial) -> tuple[Finding, ...]:
+        """Return what as many dimensions as the data have, or 12, would give; empty if nothing."""
         r = min(self.survey.suggested_dimension, self._most_dimensions())
         is_sheet = trial.judgement is not None and trial.judgement.is_sheet
         enough = r <= trial.choice.n_components or is_sheet or not trial.candidates
         if enough or self.clock.is_late() or interrupted():
-            return ""
+            return ()
         (candidate,) = self._rehearse(r, DISTANCES)
         used = next(c for c in trial.candidates if c.method == trial.method)
         if candidate.note or not candidate.length_error < used.length_error:
-            return ""
-        new = "" if self._n_rehearsed() < FEW else " of new samples"
-        return (
-            f"n_components={r} would keep {candidate.kept:.0%} of the neighbors{new}, not "
-            f"{used.kept:.0%}, and their distances to {candidate.length_error:.0%}, not "
-            f"{used.length_error:.0%} (rehearsed)."
+            return ()
+        note = Finding.of(
+            "alternative",
+            form="" if self._n_rehearsed() < FEW else "unseen",
+            dimension=r,
+            kept=candidate.kept,
+            used_kept=used.kept,
+            error=candidate.length_error,
+            used_error=used.length_error,
         )
+        return (note,)
 
     def distortion(self, trial: Trial) -> FloatArray:
         """Return the distortion at every sample, that of the nearest fitted one for the others."""

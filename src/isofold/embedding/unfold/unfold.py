@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._base import BaseEmbedder
+from isofold._base import BaseEmbedder, Fit
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray
 from isofold._validation import (
@@ -35,7 +35,7 @@ from isofold.embedding.mvu.base import read_seed
 from isofold.embedding.unfold.budget import Clock
 from isofold.embedding.unfold.decision import Decision, MapQuality, explain
 from isofold.embedding.unfold.trials import Trial, Trials
-from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, warn_user
+from isofold.exceptions import InvalidInputError
 from isofold.extension import fit_from_distances
 from isofold.linalg import GramFactor, coordinates_from_gram, gram_from_distances
 from isofold.neighbors.duplicates import find_distinct
@@ -106,8 +106,10 @@ class Unfold(BaseEmbedder):
     distortion_ : ndarray of shape (n_samples,)
         Mean relative error of the distances of every sample to its neighbors; of a sample that was
         placed by the map, that of the nearest fitted one.
-    map_ : DistanceMap or None
-        What `transform` uses where distances could be turned into points.
+    map_ : object
+        That of the method used, or a DistanceMap where distances were turned into points.
+    diagnosis_ : Diagnosis
+        What was seen, done and lost: the findings of the decision.
     n_components_ : int
         Dimension of the map.
 
@@ -158,7 +160,7 @@ class Unfold(BaseEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_embedding(self, X: FloatArray) -> FloatArray:
+    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
         rng, clock = self._check(X)
         points = X if self.metric == "euclidean" else points_of(X, clock)
         survey = self._survey(X, points, clock, rng)
@@ -180,26 +182,27 @@ class Unfold(BaseEmbedder):
             method=trial.method,
             n_components=choice.n_components,
             candidates=trial.candidates,
-            evidence=trial.evidence(survey),
+            figures=tuple(trial.evidence(survey).items()),
             quality=quality,
-            reasons=explain(
+            findings=explain(
                 survey, trial, quality, trials.alternative(trial), tolerance=self.tolerance
             ),
             doubts=trial.doubts(survey),
         )
-        # All at once and last: a refused fit leaves an earlier one as it was.
-        self.survey_, self.decision_, self.estimator_ = survey, decision, trial.embedder
-        self.n_components_, self.fitted_samples_ = choice.n_components, trial.rows
-        self.distortion_ = trials.distortion(trial)
-        self.map_ = None
-        if points is not None and self.metric == "precomputed":
-            self.map_ = fit_from_distances(trial.embedding)
         logger.log(logging.INFO if self.verbose else logging.DEBUG, "%s", decision)
-        # Neighbors of a noisy sheet are off by their noise, which its map leaves out.
-        is_lossy = quality.length_error > self.tolerance and not trial.is_sheet
-        if is_lossy or decision.doubts:
-            warn_user(f"{decision.summary()} See decision_.", DoubtfulMapWarning)
-        return trial.embedding
+        is_from_distances = points is not None and self.metric == "precomputed"
+        own_map = trial.embedder.map_
+        return Fit.of(
+            trial.embedding,
+            map_=fit_from_distances(trial.embedding) if is_from_distances else own_map,
+            findings=decision.findings,
+            survey=survey,
+            decision=decision,
+            estimator=trial.embedder,
+            n_components=choice.n_components,
+            fitted_samples=trial.rows,
+            distortion=trials.distortion(trial),
+        )
 
     def _survey(
         self, X: Any, points: FloatArray | None, clock: Clock, rng: np.random.RandomState
@@ -216,7 +219,7 @@ class Unfold(BaseEmbedder):
         return survey if is_points else replace(survey, n_features=None, rank=None)
 
     def _transform(self, X: FloatArray) -> FloatArray:
-        if self.map_ is not None:
+        if self.map_ is not self.estimator_.map_:
             return self.map_.transform(X)
         if self.metric == "precomputed":
             X = X[:, self.fitted_samples_]

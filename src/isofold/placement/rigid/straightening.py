@@ -8,8 +8,8 @@ of its child c (ends relative to centroids) puts the child at
 so every link has its length exactly, and all centroids M = B V are linear in the stacked V of
 rotations and directions. The variance Σ n_p |m_p − m|² = ⟨V, FV⟩ is convex in V: its linearization
 is a lower bound, and maximizing that over the blocks of V (polar factors, unit vectors) never
-lowers it (generalized power method, Journée et al. 2010). A shape enters only by the span of its ends;
-how it lies across that span does not change the variance and is left to `ties`.
+lowers it (generalized power method, Journée et al. 2010). A shape enters only by the span of its
+ends; how it lies across that span does not change the variance and is left to `ties`.
 """
 
 from __future__ import annotations

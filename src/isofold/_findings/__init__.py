@@ -1,0 +1,26 @@
+"""What a fit has to say: findings as data, one text for each of them, and vocabularies."""
+
+from isofold._findings.emit import emit, warn_user
+from isofold._findings.finding import Diagnosis, Finding, Severity
+from isofold._findings.vocabulary import (
+    PYTHON,
+    SHELL,
+    Vocabulary,
+    parameter,
+    setting,
+    speaking,
+)
+
+__all__ = [
+    "PYTHON",
+    "SHELL",
+    "Diagnosis",
+    "Finding",
+    "Severity",
+    "Vocabulary",
+    "emit",
+    "parameter",
+    "setting",
+    "speaking",
+    "warn_user",
+]

@@ -1,0 +1,47 @@
+"""Findings as warnings of Python, at the line of the user that led here."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable
+
+from isofold._findings.finding import Finding, summarize
+from isofold._findings.texts import CONVERGENCE, DISCONNECTED, DOUBTFUL
+from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
+
+__all__ = ["emit", "warn_user"]
+
+
+def emit(findings: Iterable[Finding]) -> None:
+    """Warn of doubts and failures, once for each kind of warning."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    kinds: dict[str, type[Warning]] = {
+        DISCONNECTED: DisconnectedGraphWarning,
+        CONVERGENCE: ConvergenceWarning,
+        DOUBTFUL: DoubtfulMapWarning,
+    }
+    raised = [finding for finding in findings if finding.is_raised]
+    for category, warning in kinds.items():
+        own = [finding for finding in raised if finding.category == category]
+        if own:
+            is_doubt = category == DOUBTFUL
+            text = summarize(own) if is_doubt else " ".join(finding.text() for finding in own)
+            warn_user(text, warning)
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user that led here, however deep in the package this is called."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and _package_of(frame.f_globals) in _PASSED:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level + 1)
+
+
+# Code between a user and a warning: this package, those that call it, and what runs its contexts.
+_PASSED = (__name__.partition(".")[0], "sklearn", "contextlib")
+
+
+def _package_of(module: dict[str, object]) -> str:
+    return str(module.get("__name__", "")).partition(".")[0]

@@ -1,0 +1,428 @@
+"""The text of every finding: what was seen and what it means, and what to do about it.
+
+This is the one place where findings are worded. A text is a template: ``{p.n_neighbors}`` names a
+parameter and ``{a.bridges_}`` an attribute in the vocabulary of the reader, ``{n:#sample}`` counts,
+``{n:?is|are}`` agrees with a number, ``{f:part}`` names a part of the data by its fraction, and all
+other placeholders are figures of the finding. A code with several texts has forms, ``code/form``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["CONVERGENCE", "DISCONNECTED", "DOUBTFUL", "TEXTS", "Text"]
+
+DOUBTFUL = "doubtful"
+DISCONNECTED = "disconnected"
+CONVERGENCE = "convergence"
+
+
+@dataclass(frozen=True)
+class Text:
+    """What is said of a finding, and which kind of warning says it."""
+
+    message: str
+    advice: str = ""
+    category: str = DOUBTFUL
+
+
+# What an older version of isofold, a solver or another library worded itself.
+_GIVEN = {
+    "given": Text("{message}", "{advice}"),
+    "not_certified": Text("{message}", category=CONVERGENCE),
+    "not_certified/components": Text(
+        "{n_uncertified} of {n_components} components are not certified. Component {number}: "
+        "{message}",
+        category=CONVERGENCE,
+    ),
+}
+
+# Stitched patches (isofold.stitching.diagnosis).
+_STITCHING = {
+    "components": Text(
+        "The data fall into {value:.0f} components of {sizes} points. Each is mapped by itself; "
+        "how they lie to each other rests only on straight lines across the gaps.",
+        "See {a.bridges_} for these lines; a larger {p.n_neighbors} may join the components.",
+    ),
+    "projected": Text(
+        "For {value:.0%} of the points no tangent of this dimension stands out from the noise: "
+        "they were projected as a whole, not unfolded.",
+        "Use more points, less noise, or another {p.n_components}.",
+    ),
+    "unstitched": Text(
+        "For {value:.0%} of the points no tangent of this dimension stands out from the noise, or "
+        "there are too many patches: they were laid out along shortest paths, not stitched.",
+        "Compare the intrinsic dimension with {p.n_components}. Set {p.n_patches} to stitch "
+        "anyway.",
+    ),
+    "noise": Text(
+        "{value:.0%} of the points are in patches whose tangent is hidden by noise.",
+        "Use more points or fewer {p.n_components}.",
+    ),
+    "certificate": Text(
+        "The stitching is not certified to be optimal (relative gap {value:.2g}): the patches do "
+        "not fit well, or the map may have a fold.",
+        "Look at the map; {p.n_components} may be too small.",
+    ),
+    "misfit": Text(
+        "Where patches overlap they disagree by {value:.0%} of their extent: the data are not a "
+        "sheet of this dimension, or not flat.",
+        "Compare the intrinsic dimension with {p.n_components}.",
+    ),
+    "hinges": Text(
+        "The patches form {value:.0f} groups that share too few points with each other, or only "
+        "points in a row: the groups can rotate about these points, or flip.",
+        "Use larger or more patches, or fix distances with {p.terms}.",
+    ),
+    "contraction": Text(
+        "{value:.1%} of the pairs that are close on the map are far apart in the data: parts of "
+        "the map lie on top of each other.",
+        "The data may be closed or joined by a bridge. Look at the map, or raise {p.n_components}.",
+    ),
+    "bending": Text(
+        "Patches are large compared with the curvature of the data (β = {value:.2g}): there are "
+        "too few points for its folds.",
+        "Use more points.",
+    ),
+    "layers": Text(
+        "{value:.0%} of the points are in patches whose distances from the sheet take two or three "
+        "values, where noise would spread them: layers of the data are closer to each other than "
+        "their points are, and were taken for one sheet.",
+        "Use more points, or leave out the feature in which the layers differ.",
+    ),
+    "error": Text(
+        "The coordinates are uncertain by {value:.0%} of their extent: {noise:.1%} from noise, "
+        "{scale:.1%} from what patches of twice the size would change.",
+        "Use more points or less noise.",
+    ),
+    "closure": Text(
+        "In {needed} dimensions the patches would fit {value:.1f} times better: the data are "
+        "closed (like a circle, a cylinder or a sphere) or curved, and were cut or flattened.",
+        "{p.n_components:={needed}} keeps the lengths.",
+    ),
+    "closure/high": Text(
+        "In {needed} dimensions the patches would fit {value:.1f} times better: the data are "
+        "closed (like a circle, a cylinder or a sphere) or curved, and were cut or flattened.",
+        "Measure geodesic distances instead.",
+    ),
+    "closure/curve": Text(
+        "The ends of the curve are only {value:.1f} times as far apart as its longest step: the "
+        "data may be a closed curve, which was cut there.",
+        "{p.n_components:=2} keeps the lengths of a closed curve.",
+    ),
+    "curvature": Text(
+        "The data have intrinsic curvature, like a piece of a sphere: no map in this dimension can "
+        "keep all lengths; about {value:.1%} of them is lost.",
+        "One more component keeps them; otherwise read distances with that error.",
+    ),
+    "outliers": Text(
+        "{value:.1%} of the points are off the sheet that the others form. They were placed on the "
+        "map but not used to fit it.",
+        "See {a.outliers_}.",
+    ),
+    "outliers/between": Text(
+        "Outliers ({fraction:.1%} of the points) lie between parts of the data that are far apart "
+        "on the map. If they are in the wrong place, the mean error is {value:.0%} of the extent.",
+        "See {a.outliers_}, and leave these samples out where it matters.",
+    ),
+    "placed_outliers": Text("{n:#outlier} {n:?was|were} placed on the map but not used to fit it."),
+}
+
+# Planes merged one by one (isofold.merging.diagnosis).
+_MERGING = {
+    "components/merged": Text(
+        "The samples fall into {n_components} components (the smallest of {smallest}). Each is "
+        "unfolded by itself; how they lie to each other rests on {n_bridges:#straight line} across "
+        "the gaps (see {a.bridges_}).",
+        category=DISCONNECTED,
+    ),
+    "outliers/merged": Text(
+        "{n:#sample} {n:?is|are} in groups of fewer than {least}, too few for a plane. They are "
+        "placed by the plane of the nearest other sample (see {a.outliers_}).",
+        "More {p.n_neighbors} join groups.",
+        category=DISCONNECTED,
+    ),
+    "degenerate_planes": Text(
+        "{n} of {n_cells} cells span fewer than {dimension} dimensions, so that their planes are "
+        "arbitrary.",
+        "Use fewer {p.n_components} or larger cells.",
+    ),
+    "thick_cells": Text(
+        "Planes leave out {value:.0%} of the variance of their cells (median): the cells are too "
+        "large for the curvature, or the data have more than {dimension} dimensions.",
+        "Use smaller cells ({p.piece_size}) or more {p.n_components}.",
+    ),
+    "steep_folds": Text(
+        "{n} of {n_folds} pairs of joined planes meet at more than {limit:.0f}°, where the "
+        "rotation between them is a guess: the cells may be too small for the noise or too large "
+        "for the curvature, or the data have more than {dimension} dimensions.",
+        "Try another {p.piece_size} or more {p.n_components}.",
+    ),
+    "tears": Text(
+        "{n_pairs:#pair} of neighbors {n_pairs:?is|are} torn apart at "
+        "{n_tears:#place}, for example samples {first} and {second} (see {a.cuts_}).",
+        "Closed data cannot be laid flat without a cut. Otherwise neighbors may reach across to "
+        "another layer (use fewer {p.n_neighbors}), or more samples or another {p.piece_size} "
+        "help.",
+    ),
+    "tears/everywhere": Text(
+        "{n_pairs:#pair} of neighbors {n_pairs:?is|are} torn apart at "
+        "{n_tears:#place}, for example samples {first} and {second} (see {a.cuts_}). With a median "
+        "error of {value:.2g} in the distances between neighbors, the planes do not fit together.",
+    ),
+}
+
+# Components placed in one frame (isofold.placement).
+_PLACEMENT = {
+    "components/placed": Text(
+        "The data fall into {n:#component}, joined by {n_bridges:#edge} across the gaps. How the "
+        "components lie to each other rests on {n_bridges:?it|them} alone."
+    ),
+}
+
+# Semidefinite unfolding (isofold.embedding.mvu) and affine maps (isofold.embedding.affine).
+_UNFOLDING = {
+    "bridges": Text(
+        "The neighbor graph fell into components. {n:#edge} {n:?was|were} added across the gaps "
+        "(see {a.bridges_}): how the components lie to each other rests on {n:?it|them} alone.",
+        category=DISCONNECTED,
+    ),
+    "loose_graph": Text(
+        "Lengths are true to {before:.2g} (median) in {rank} dimensions, but only to {value:.2g} "
+        "in the {dimension} of the map; {discarded:.2g} of the variance is discarded. The graph is "
+        "too loose, so that the data crumple into further dimensions; or the data have more than "
+        "{dimension} dimensions; or neighbors reach across to another layer.",
+        "Try other {p.n_neighbors} or more {p.n_components}.",
+    ),
+    "loose_graph/angles": Text(
+        "Lengths are true to {before:.2g} (median) in {rank} dimensions, but only to {value:.2g} "
+        "in the {dimension} of the map; {discarded:.2g} of the variance is discarded. The graph is "
+        "too loose, so that the data crumple into further dimensions; or the data have more than "
+        "{dimension} dimensions; or neighbors reach across to another layer.",
+        "Try other {p.n_neighbors}, {p.angles:=True} or more {p.n_components}.",
+    ),
+    "loose_graph/components": Text(
+        "{n_loose} of {n_components} components, component {number} most: lengths are true to "
+        "{before:.2g} (median) in {rank} dimensions, but only to {value:.2g} in the {dimension} of "
+        "the map; {discarded:.2g} of the variance is discarded. The graph is too loose, so that "
+        "the data crumple into further dimensions; or the data have more than {dimension} "
+        "dimensions; or neighbors reach across to another layer.",
+        "Try other {p.n_neighbors} or more {p.n_components}.",
+    ),
+    "lost_lengths": Text(
+        "Lengths are true only to {value:.2g} (median), whatever the certificate says: with "
+        "bounds, soft lengths, landmarks or smooth functions they may shrink. The map shows the "
+        "shape at best.",
+        "Keep them (MVU with lengths='equal'), or use more landmarks or a larger weight.",
+    ),
+    "squashed": Text(
+        "Placing the components squashed {n} of {n_components}: lengths of component {number} "
+        "shrink to {value:.2g} of what they were in one direction (see {a.singular_values_}).",
+        "Use {p.placement:='rigid'}.",
+    ),
+    "overlapping_components": Text(
+        "Components lie on top of each other: {value:.1%} of the samples are nearest to a sample "
+        "of another component.",
+        "Raise {p.n_components}, or look at the components one by one ({a.component_}).",
+    ),
+    "targets": Text(
+        "The distances to be kept cannot be met: the least root mean square of the relative errors "
+        "of their squares is {value:.2g}. Targets contradict each other (for example a triangle "
+        "whose sides do not close), or the kernel cannot tell the samples apart. The map keeps "
+        "them in the least-squares sense.",
+    ),
+    "kernel_identity": Text(
+        "The kernel is close to the identity: the most similar other sample has a similarity of "
+        "only {value:.2g} (median). The training map is free to be anything, and new samples, "
+        "similar to none, fall towards its center.",
+        "Use a smaller {p.gamma} (a wider kernel).",
+    ),
+    "kernel_rank": Text(
+        "The kernel cannot unfold these data: its rank is {rank} for {n} samples, so that the map "
+        "has {freedom} degrees of freedom for {n_kept} kept distances.",
+        "Use another kernel ({p.kernel:='rbf'}, a larger {p.gamma}, a higher degree); or keep "
+        "fewer pairs, or allow more slack.",
+    ),
+    "kernel_map": Text(
+        "Transforming training samples moves them by up to {value:.1g} of the size of the map: the "
+        "values of the kernel are nearly all the same, and rounding hides how they differ.",
+        "Use a narrower kernel (a larger {p.gamma}), or subtract the constant from a kernel of "
+        "your own.",
+    ),
+    "bent_tesserae": Text(
+        "The {n} tesserae are not flat: {value:.0%} of their squared distances lie beyond "
+        "{dimension} dimensions and are lost.",
+        "Use more tesserae (for example {p.cover:=('affinity', 50)}), or more {p.n_components}.",
+    ),
+    "torn_tesserae": Text(
+        "The tesserae do not fit together: lengths between them are wrong by {value:.0%} of their "
+        "squares (root mean square). Some may join parts that are far from each other along the "
+        "data.",
+        "Use more of them, {p.cover:='ldlc'}, or fewer {p.n_neighbors}.",
+    ),
+    "discarded_variance": Text(
+        "{value:.0%} of the variance of the unfolded data lies beyond the {dimension} dimensions "
+        "of the map, which shows a projection.",
+        "Use more {p.n_components}, or more tesserae if the data are rolled up.",
+    ),
+}
+
+# Clusters.
+_CLUSTERING = {
+    "more_clusters": Text(
+        "The neighbor graph has {n_components} components, the smallest of {smallest:#point}, but "
+        "{p.n_clusters:={asked}}. A connected cluster lies in one component, so {n_components} "
+        "clusters are made.",
+        "Raise {p.n_neighbors} to join components, or use VQPCA, which needs no graph.",
+        category=DISCONNECTED,
+    ),
+    "mixture": Text(
+        "The best start did not converge in {p.max_iter:={max_iter}} steps: its last step still "
+        "raised the mean log-likelihood by more than {p.tol:={tol:g}} of its size.",
+        "Raise {p.max_iter} or {p.tol}.",
+        category=CONVERGENCE,
+    ),
+}
+
+# What data look like (isofold.survey).
+_SURVEY = {
+    "data": Text("The data have {n:#sample} with {n_features:#feature}."),
+    "data/rank": Text("The data have {n:#sample} with {n_features:#feature} (of rank {rank})."),
+    "data/distances": Text("The data have {n:#sample}, given by their distances."),
+    "sampled": Text("{n:,} of them, drawn at random, were examined."),
+    "copies": Text("{n:,} {n:?is a copy|are copies} of others."),
+    "far_samples": Text("{n:,} {n:?is an outlier|are outliers}."),
+    "separate": Text(
+        "They fall into {n} components of {sizes} samples if only mutual neighbors are joined: how "
+        "components lie to each other means little."
+    ),
+    "dimension": Text("They look about {value:.1f}-dimensional."),
+    "dimension/parts": Text("They look about {value:.1f}-dimensional (by component: {parts:.1f})."),
+    "spectral_gap": Text(
+        "Beyond {gap} dimensions neighborhoods extend {noise:.0%} as far, which may be noise."
+    ),
+    "closed_curve": Text(
+        "The data contain a closed curve: the points of {part:part} lie along a ring of length "
+        "{length:.3g}, {value:.0f} times its width.",
+        "One coordinate cannot keep a ring: use two, or an angle.",
+    ),
+    "cylinder": Text(
+        "The data contain a closed band, such as a cylinder: a path of length {length:.3g} around "
+        "{part:part} closes, although its ends are {value:.0%} of that apart when it is unrolled.",
+        "Two coordinates must cut or flatten it: use three, or an angle and a height.",
+    ),
+    "torus": Text(
+        "The data contain a torus or the like: there are two independent loops around {part:part}, "
+        "of lengths {first:.3g} and {second:.3g}.",
+        "No flat map keeps it: use four coordinates, or two angles.",
+    ),
+    "sphere": Text(
+        "The data contain a closed surface, such as a sphere: {part:part} enclose a void that "
+        "appears when points up to {birth:.3g} apart are joined, and is filled only at "
+        "{death:.3g}.",
+        "Two coordinates must tear or flatten it: use three, or longitude and latitude.",
+    ),
+    "branching": Text(
+        "The data branch: without the points around one center, {part:part} fall into {value:.0f} "
+        "arms with {fractions:.0%} of the points.",
+        "One coordinate cannot keep it; in two, read distances along the arms.",
+    ),
+    "clusters": Text(
+        "The data form clusters: {value:.0f} groups with {fractions:.0%} of the points, which few "
+        "neighbors join and which have no thinner shape.",
+        "Use a method for clusters; how far apart groups lie on a map means little.",
+    ),
+    "cloud": Text(
+        "The data are a cloud: neighborhoods in {part:part} have {value:.0%} of the variance "
+        "beyond their main directions that the whole has, and it extends in about {rank:.0f} "
+        "directions.",
+        "There is no thinner shape to unfold: any map of fewer dimensions loses most distances.",
+    ),
+    "mixed_dimensions": Text(
+        "The data have mixed dimensions: neighborhoods of {fraction:.0%} of the points of "
+        "{part:part} look {lower:.1f}-dimensional, those of the others {upper:.1f}-dimensional.",
+        "One number of components does not suit both; map the parts separately.",
+    ),
+}
+
+# What Unfold decided (isofold.embedding.unfold.decision).
+_DECISION = {
+    "method": Text("The map of {dimension:#dimension} was made by {name}."),
+    "partly_fitted": Text(
+        "The method was fitted to {n_fitted:,} of {n:,} samples because time was short. The others "
+        "were placed by its map."
+    ),
+    "chosen_dimension": Text(
+        "{p.n_components:={dimension}} is the least that keeps distances to {tolerance:percent}."
+    ),
+    "chosen_dimension/none": Text(
+        "No {p.n_components} up to {largest} keeps distances to {tolerance:percent}; {dimension} "
+        "was used, as the growth of neighborhoods suggests."
+    ),
+    "chosen_dimension/late": Text(
+        "Time was short: no {p.n_components} up to {largest} keeps distances to "
+        "{tolerance:percent}; {dimension} was used, as the growth of neighborhoods suggests."
+    ),
+    "chosen_dimension/best": Text(
+        "No {p.n_components} up to {largest} keeps distances to {tolerance:percent}; {dimension} "
+        "was best."
+    ),
+    "chosen_dimension/interrupted": Text("Interrupted; up to {largest:#dimension} were tried."),
+    "same_samples": Text("All samples are the same: there is nothing to unfold."),
+    "already_flat": Text("The data lie in {dimension:#dimension}: there is nothing to unfold."),
+    "sheet": Text(
+        "Patches of the data fit together to {value:.1%}: the data are "
+        "{n_parts:?a sheet|sheets} of {dimension:#dimension}, and {n_parts:?was|were} unfolded. "
+        "The stitching {is_certified:?is|is not} certified to be optimal; the estimated error of "
+        "the coordinates is {error:.1%}."
+    ),
+    "sheet/one_patch": Text(
+        "A single patch holds all of the data: they are {n_parts:?a sheet|sheets} of "
+        "{dimension:#dimension}. The estimated error of the coordinates is {error:.1%}."
+    ),
+    "disagreement": Text("Patches of the data disagree by {value:.0%} where they overlap."),
+    "best_method": Text("It did best of all methods on samples that they had not seen."),
+    "best_method/seen": Text("It did best of all methods."),
+    "more_dimensions": Text(
+        "Data of about {dimension:#dimension} cannot keep all distances in {kept}; local distances "
+        "were favored."
+    ),
+    "distances_only": Text("Only distances are known, so no patches could be stitched."),
+    "not_a_sheet": Text("The data are not a sheet that lies flat; local distances were favored."),
+    "unconfirmed": Text(
+        "Stitching could not confirm a sheet of {dimension:#dimension} (doubts: {doubts}). This "
+        "map may fold or tear the data."
+    ),
+    "quality": Text(
+        "How true it is: trustworthiness is {trustworthiness:.3f}, continuity {continuity:.3f}, "
+        "and distances between neighbors are off by {value:.1%} (median)."
+    ),
+    "quality/lengths": Text(
+        "How true it is: distances between neighbors are off by {value:.1%} (median)."
+    ),
+    "sheet_noise": Text("Most of that is noise across the sheet, which the map leaves out."),
+    "alternative": Text(
+        "{p.n_components:={dimension}} would keep {kept:.0%} of the neighbors, not "
+        "{used_kept:.0%}, and their distances to {error:.0%}, not {used_error:.0%} (rehearsed)."
+    ),
+    "alternative/unseen": Text(
+        "{p.n_components:={dimension}} would keep {kept:.0%} of the neighbors of new samples, not "
+        "{used_kept:.0%}, and their distances to {error:.0%}, not {used_error:.0%} (rehearsed)."
+    ),
+    "lost_distances": Text(
+        "This map does not keep distances: those between neighbors are off by {value:percent} "
+        "(median), more than {limit:percent}.",
+        "Read it as a picture of who is near whom.",
+    ),
+}
+
+TEXTS: dict[str, Text] = {
+    **_GIVEN,
+    **_STITCHING,
+    **_MERGING,
+    **_PLACEMENT,
+    **_UNFOLDING,
+    **_CLUSTERING,
+    **_SURVEY,
+    **_DECISION,
+}

@@ -1,0 +1,101 @@
+"""Fields of older files turned into those of now, by the names in `Kind.migrated`.
+
+Each function takes the stored fields of an object and returns new ones; those of a file that we
+wrote ourselves are left as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isofold._findings import Diagnosis, Finding, Severity
+from isofold.storage.flaws import require
+
+__all__ = [
+    "migrate_decision",
+    "migrate_embedder",
+    "migrate_flag",
+    "migrate_motions",
+    "migrate_projection",
+    "migrate_unfold",
+]
+
+# Findings of format 1 that have another name now.
+CODES = {"match": "misfit", "pieces": "components", "rough": "unstitched"}
+
+
+def migrate_embedder(stored: dict[str, Any]) -> dict[str, Any]:
+    """Give a fitted embedder of format 1, which only warned, a diagnosis."""
+    if "embedding_" in stored:
+        stored.setdefault("diagnosis_", Diagnosis())
+    return stored
+
+
+def migrate_unfold(stored: dict[str, Any]) -> dict[str, Any]:
+    """Let `Unfold` have the map and the findings of what it decided for."""
+    if "embedding_" in stored and stored.get("map_") is None:
+        stored["map_"] = getattr(stored.get("estimator_"), "map_", None)
+    if "decision_" in stored:
+        findings = getattr(stored["decision_"], "findings", ())
+        stored.setdefault("diagnosis_", Diagnosis(findings))
+    return stored
+
+
+def migrate_projection(stored: dict[str, Any]) -> dict[str, Any]:
+    """Turn axes and mean into a map."""
+    from isofold.extension.linear_map import LinearMap
+
+    if "axes_" in stored and "mean_" in stored:
+        stored["map_"] = LinearMap(stored.pop("axes_"), stored.pop("mean_"))
+    return migrate_embedder(stored)
+
+
+def migrate_motions(stored: dict[str, Any]) -> dict[str, Any]:
+    """Turn rotations and translations of shapes into one stack of motions."""
+    from isofold.linalg.motions import RigidMotions
+
+    if "rotations" in stored and "translations" in stored:
+        arrays = [stored.pop(name) for name in ("rotations", "translations")]
+        is_right = all(isinstance(each, np.ndarray) and each.dtype.kind == "f" for each in arrays)
+        require(is_right, "motions are no arrays of numbers")
+        stored["motions"] = RigidMotions(*arrays)
+    return stored
+
+
+def migrate_flag(stored: dict[str, Any]) -> dict[str, Any]:
+    """Turn a flag of format 1, which brought its own sentences, into a finding with these."""
+    code = str(stored.get("name"))
+    made: dict[str, Any] = {
+        "code": CODES.get(code, code),
+        "severity": Severity.DOUBT if stored.get("is_raised") else Severity.CHECKED,
+        "value": float(stored.get("value", float("nan"))),
+        "limit": float(stored.get("threshold", float("nan"))),
+        "parameters": _given(stored.get("message", ""), stored.get("advice", "")),
+        "form": "given",
+    }
+    return made | ({"patches": stored["patches"]} if "patches" in stored else {})
+
+
+def migrate_decision(stored: dict[str, Any]) -> dict[str, Any]:
+    """Turn sentences and evidence of format 1 into findings and figures."""
+    if "reasons" not in stored:
+        return stored
+    doubts = frozenset(CODES.get(code, code) for code in stored.get("doubts", ()))
+    kept = {k: v for k, v in stored.items() if k not in ("reasons", "evidence", "doubts")}
+    evidence = {CODES.get(k, k): v for k, v in stored.get("evidence", {}).items()}
+    findings = [_sentence(text) for text in stored["reasons"]]
+    return kept | {
+        "figures": tuple(evidence.items()),
+        "findings": tuple(findings),
+        "doubts": doubts,
+    }
+
+
+def _sentence(text: str) -> Finding:
+    return Finding("given", Severity.NOTE, parameters=_given(text, ""))
+
+
+def _given(message: Any, advice: Any) -> tuple[tuple[str, Any], ...]:
+    return (("message", str(message)), ("advice", str(advice)))
