@@ -227,7 +227,7 @@ def test_copies_share_the_image_of_the_first(scaling):
     X, Y, X_new, _ = bent_data(2)
     doubled, images = np.vstack([X, X[:50]]), np.vstack([Y, Y[:50] + 5.0])
     goose = fit_goose(doubled, images, scaling=scaling)
-    assert goose.places.n_places == len(X)
+    assert goose.training.n_points == len(X)
     np.testing.assert_array_equal(goose.transform(doubled[len(X) :]), Y[:50])
     np.testing.assert_array_equal(
         goose.transform(X_new), fit_goose(X, Y, scaling=scaling).transform(X_new)

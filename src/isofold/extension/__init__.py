@@ -11,17 +11,17 @@ from isofold.extension.kernel_map import (
 )
 from isofold.extension.kernel_ridge import fit_kernel_ridge
 from isofold.extension.nystrom import NystromMap, fit_nystrom
-from isofold.extension.protocol import Extension
+from isofold.extension.protocol import PointMap
 from isofold.extension.region import SampledRegion
 
 __all__ = [
     "BarycentricMap",
     "CorrectedMap",
     "DistanceMap",
-    "Extension",
     "GooseMap",
     "KernelMap",
     "NystromMap",
+    "PointMap",
     "SampledRegion",
     "fit_barycentric",
     "fit_from_distances",

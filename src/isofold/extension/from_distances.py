@@ -63,7 +63,7 @@ class DistanceMap:
         ----------
         X_new : array-like or sparse matrix of shape (n_new, n)
             Distances to the training points. Of a sparse matrix, what is not stored is unknown,
-            and a stored zero says that the points are at the same place.
+            and a stored zero says that the points are equal.
 
         Returns
         -------

@@ -44,7 +44,7 @@ from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_flag, check_points
 from isofold.exceptions import InvalidInputError
 from isofold.extension.neighbor_weights import fading_shares, untorn
-from isofold.extension.training_points import Places, read_places
+from isofold.extension.training_points import TrainingPoints, read_training_points
 from isofold.extension.weights import (
     THINNESS,
     bound_tilts,
@@ -62,11 +62,11 @@ SCALINGS = ("least_squares", "range", "isotropic")
 
 @dataclass(frozen=True, eq=False)
 class GooseMap:
-    """Places new points by a similarity of their neighborhood, see `fit_goose`.
+    """TrainingPoints new points by a similarity of their neighborhood, see `fit_goose`.
 
     Attributes
     ----------
-    places : Places
+    training : TrainingPoints
         The distinct training points with their images.
     n_neighbors : int
         Neighbors that count.
@@ -78,7 +78,7 @@ class GooseMap:
         Threads.
     """
 
-    places: Places
+    training: TrainingPoints
     n_neighbors: int
     scaling: str
     interpolates: bool
@@ -101,7 +101,7 @@ class GooseMap:
         return self._place(queries, (self.n_neighbors,))[0]
 
     def held_out(self, n_neighbors: tuple[int, ...]) -> FloatArray:
-        """Return where every place would go if it were new, for several numbers of neighbors.
+        """Return where training points would go if they were new, for several numbers of neighbors.
 
         Parameters
         ----------
@@ -110,27 +110,27 @@ class GooseMap:
 
         Returns
         -------
-        ndarray of shape (len(n_neighbors), n_places, q)
-            Images by the k nearest *other* places.
+        ndarray of shape (len(n_neighbors), n_points, q)
+            Images by the k nearest *other* training points.
         """
-        return self._place(self.places.points, n_neighbors, are_places=True)
+        return self._place(self.training.points, n_neighbors, are_training=True)
 
     def _place(
-        self, queries: FloatArray, n_neighbors: tuple[int, ...], *, are_places: bool = False
+        self, queries: FloatArray, n_neighbors: tuple[int, ...], *, are_training: bool = False
     ) -> FloatArray:
-        """Return images by the k nearest places, for several k; a place itself does not count."""
-        places, q = self.places, self.places.images.shape[1]
-        images = np.empty((len(n_neighbors), len(queries), q), dtype=places.images.dtype)
-        n_own = int(are_places)
-        most = min(max(n_neighbors), places.n_places - n_own)
+        """Return images by the k nearest training points, for several k; none is its own neighbor."""
+        training, q = self.training, self.training.images.shape[1]
+        images = np.empty((len(n_neighbors), len(queries), q), dtype=training.images.dtype)
+        n_own = int(are_training)
+        most = min(max(n_neighbors), training.n_points - n_own)
         # Neighbors are gathered, centered and multiplied: three copies and a spare one.
         step = block_rows(4 * 8 * most * queries.shape[1], len(queries))
 
         def work(start: int) -> None:
             rows = slice(start, start + step)
             block = queries[rows].astype(np.float64, copy=False)
-            near = places.nearest(block, min(most + 1 + n_own, places.n_places))
-            if are_places:
+            near = training.nearest(block, min(most + 1 + n_own, training.n_points))
+            if are_training:
                 near = drop_own(near, np.arange(start, start + len(block)))
             for number, k in enumerate(n_neighbors):
                 used = near.indices[:, : min(k, most)]
@@ -143,9 +143,9 @@ class GooseMap:
         return images
 
     def _fit(self, queries: FloatArray, distances: FloatArray, used: IntArray) -> FloatArray:
-        near, images = self.places.points[used], self.places.images_at(used)
-        floors = rounding_floors(self.places.rounding[used])
-        # Measured from the nearest place, so that a point far away costs no digits.
+        near, images = self.training.points[used], self.training.images_at(used)
+        floors = rounding_floors(self.training.rounding[used])
+        # Measured from the nearest training point, so that a point far away costs no digits.
         origins, first = near[:, 0].copy(), images[:, 0].copy()
         near -= origins[:, None, :]
         images -= first[:, None, :]
@@ -247,11 +247,11 @@ def fit_goose(
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Training points. Those at the same place share one image.
+        Training points. Equal ones share one image.
     Y : array-like of shape (n, q)
         Their embedding, by whatever method.
     n_neighbors : int, default=10
-        Nearest training places that carry a new point, more than q; all if there are fewer.
+        Nearest training points that carry a new point, more than q; all if there are fewer.
     scaling : {"least_squares", "range", "isotropic"}, default="least_squares"
         How neighborhoods are scaled; "range" is the thesis's.
     interpolate : bool, default=True
@@ -285,11 +285,11 @@ def fit_goose(
     array([[1.75, 2.5 ],
            [5.5 , 4.  ]])
     """
-    places = read_places(X, Y, search=search, n_jobs=n_jobs)
+    training = read_training_points(X, Y, search=search, n_jobs=n_jobs)
     k = check_count(n_neighbors, name="n_neighbors")
-    refuse_few_neighbors(k, places.images.shape[1])
+    refuse_few_neighbors(k, training.images.shape[1])
     return GooseMap(
-        places=places,
+        training=training,
         n_neighbors=k,
         scaling=check_choice(scaling, SCALINGS, name="scaling"),
         interpolates=check_flag(interpolate, name="interpolate"),

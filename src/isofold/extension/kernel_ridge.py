@@ -114,8 +114,8 @@ def read_gamma(gamma: Any, points: FloatArray) -> float:
     if gamma != "auto":
         msg = f"gamma={gamma!r} must be a positive number or 'auto'."
         raise InvalidInputError(msg)
-    places = points[find_distinct(points).sample_of_node]
-    if len(places) < 2:
+    distinct = points[find_distinct(points).sample_of_node]
+    if len(distinct) < 2:
         return 1.0
-    k = min(WIDTH_NEIGHBOR, len(places) - 1)
-    return float((WIDTHS * np.median(kneighbors(places, k).distances[:, -1])) ** -2.0)
+    k = min(WIDTH_NEIGHBOR, len(distinct) - 1)
+    return float((WIDTHS * np.median(kneighbors(distinct, k).distances[:, -1])) ** -2.0)

@@ -121,20 +121,21 @@ def check_patch_cover(cover: Any) -> None:
     _check_shapes([(cover.seeds, (len(cover.indptr) - 1,))], "patches")
 
 
-def check_places(places: Any) -> None:
-    """Look at training places: their samples become columns of a sparse matrix."""
-    require(places.points.ndim == places.images.ndim == 2, "places are no table")
-    n = len(places.points)
-    _check_shapes([(places.samples, (n,)), (places.rounding, (n,))], "places")
-    _check_within(places.samples, len(places.images), "samples of places")
-    require(places.search._points.shape == places.points.shape, "a search is among other places")
-    for table in (places.points, places.images):
-        require(np.isfinite(table).all(), "places are nowhere")
+def check_training_points(training: Any) -> None:
+    """Look at training points: their samples become columns of a sparse matrix."""
+    points, images = training.points, training.images
+    require(points.ndim == images.ndim == 2, "training points are no table")
+    n = len(points)
+    _check_shapes([(training.samples, (n,)), (training.rounding, (n,))], "training points")
+    _check_within(training.samples, len(images), "samples of training points")
+    require(training.search._points.shape == points.shape, "a search is among other points")
+    for table in (points, images):
+        require(np.isfinite(table).all(), "training points are not finite")
 
 
 def check_region(region: Any) -> None:
-    """Look at the region of training places."""
-    _check_shapes([(region.spacings, (region.places.n_places,))], "a region")
+    """Look at the region of training points."""
+    _check_shapes([(region.spacings, (region.training.n_points,))], "a region")
 
 
 def check_distinct(distinct: Any) -> None:
