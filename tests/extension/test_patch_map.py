@@ -8,7 +8,7 @@ from isofold.extension import patch_map as module
 from isofold.extension.patch_map import assemble
 from isofold.quality import procrustes_error
 from support.helpers import assert_equal_up_to_rigid_motion
-from support.ipa_cases import grid, half_cylinder, motion_onto, rectangle, unfolded
+from support.ipa_cases import grid, half_cylinder, motion_onto, rectangle, stitched
 
 # Images are sums of some products of numbers of size ten.
 ROUNDING = 1e-11
@@ -17,12 +17,12 @@ ROUNDING = 1e-11
 @pytest.fixture(scope="module")
 def sheet():
     flat = rectangle(400, (np.pi, 1.5))
-    return flat, unfolded(half_cylinder(flat))
+    return flat, stitched(half_cylinder(flat))
 
 
 @pytest.fixture(scope="module")
 def mapping(sheet):
-    return assemble(sheet[1].points, sheet[1].unfolding)
+    return assemble(sheet[1].points, sheet[1].map)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def new(sheet):
 
 def test_nodes_go_where_the_unfolding_has_them(sheet, mapping):
     images = mapping.transform(sheet[1].points)
-    assert_equal_up_to_rigid_motion(images, sheet[1].unfolding.embedding, atol=ROUNDING)
+    assert_equal_up_to_rigid_motion(images, sheet[1].map.embedding, atol=ROUNDING)
     assert procrustes_error(images, sheet[0]) < 1e-3
 
 
@@ -111,8 +111,8 @@ def test_way_back(mapping, new):
 def test_way_back_undoes_the_bending_of_large_patches():
     # Some sixteen patches, half a radian to either side: bending moves points by (.5)³/6, two
     # hundredths, and a first step back without iteration leaves half of it.
-    found = unfolded(half_cylinder(rectangle(60, (np.pi, 1.5))))
-    mapping = assemble(found.points, found.unfolding)
+    found = stitched(half_cylinder(rectangle(60, (np.pi, 1.5))))
+    mapping = assemble(found.points, found.map)
     images = mapping.transform(found.points)
     again = mapping.transform(mapping.inverse_transform(images))
     assert np.abs(again - images).max() < 0.005
@@ -120,8 +120,8 @@ def test_way_back_undoes_the_bending_of_large_patches():
 
 def test_plane_is_exact_and_heights_are_known():
     flat = rectangle(200, (5.0, 3.0))
-    found = unfolded(np.pad(flat, ((0, 0), (0, 1))))
-    mapping = assemble(found.points, found.unfolding)
+    found = stitched(np.pad(flat, ((0, 0), (0, 1))))
+    mapping = assemble(found.points, found.map)
     inner = 0.5 + rectangle(50, (4.0, 2.0), seed=1)
     motion = motion_onto(mapping.transform(found.points), flat)
     for height in (0.0, 0.2, -1.5):
@@ -146,9 +146,9 @@ def test_points_far_off_exceed_their_limits(sheet, mapping):
 
 def test_pieces_share_one_map():
     flat = np.concatenate([grid(8, 8), grid(8, 8) + 30.0])
-    found = unfolded(np.pad(flat, ((0, 0), (0, 1))))
-    assert len(found.unfolding.pieces) == 2
-    mapping = assemble(found.points, found.unfolding)
+    found = stitched(np.pad(flat, ((0, 0), (0, 1))))
+    assert len(found.map.components) == 2
+    mapping = assemble(found.points, found.map)
     images = mapping.transform(found.points)
     for own in (slice(0, 64), slice(64, None)):
         assert procrustes_error(images[own], flat[own]) < ROUNDING

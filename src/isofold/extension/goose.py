@@ -118,7 +118,7 @@ class GooseMap:
     def _place(
         self, queries: FloatArray, n_neighbors: tuple[int, ...], *, are_training: bool = False
     ) -> FloatArray:
-        """Return images by the k nearest training points for several k; none is its own neighbor."""
+        """Return images by the k nearest training points, for several k; none neighbors itself."""
         training, q = self.training, self.training.images.shape[1]
         images = np.empty((len(n_neighbors), len(queries), q), dtype=training.images.dtype)
         n_own = int(are_training)

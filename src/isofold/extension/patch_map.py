@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,8 +23,8 @@ from isofold.patches import Atlas, Memberships
 from isofold.patches._evaluate import blend, distances_from_charts, evaluate
 from isofold.patches.atlas import bend, joined
 from isofold.patches.noise_axes import Reduction
-from isofold.stitching.components import Unfolding
-from isofold.stitching.levels import Piece
+from isofold.stitching.components import StitchedMap
+from isofold.stitching.levels import StitchedComponent
 
 __all__ = ["MappedPoints", "PatchMap", "assemble"]
 
@@ -270,42 +271,42 @@ plus such a share of the squared radius."""
 
 
 def assemble(
-    points: FloatArray, unfolding: Unfolding, reduction: Reduction | None = None
+    points: FloatArray, stitched: StitchedMap, reduction: Reduction | None = None
 ) -> PatchMap:
-    """Join the maps of all pieces into one, centered and in principal axes."""
-    embedding = unfolding.embedding
+    """Join the maps of all components into one, centered and in principal axes."""
+    embedding = stitched.embedding
     mean = embedding.mean(axis=0)
     axes = principal_coordinates(embedding, embedding.shape[1]).axes
-    pieces = unfolding.pieces
-    radii = np.concatenate([piece.cover.radii for piece in pieces])
-    residual = np.concatenate([piece.charts.residual for piece in pieces])
+    components = stitched.components
+    radii = np.concatenate([each.cover.radii for each in components])
+    residual = np.concatenate([each.charts.residual for each in components])
     return PatchMap(
         search=build_search(points, n_jobs=1),
         image_search=build_search((embedding - mean) @ axes, n_jobs=1),
-        memberships=_joined_memberships(pieces, unfolding.graph.n_nodes),
-        atlas=joined([piece.charts.atlas for piece in pieces]),
+        memberships=_joined_memberships(components, stitched.graph.n_nodes),
+        atlas=joined([each.charts.atlas for each in components]),
         radii=REACH * radii,
         limits=OUTLIER_FACTOR * residual + OUTLIER_SHARE * radii**2,
-        motions=RigidMotions.joined(piece.alignment.motions for piece in pieces).in_frame(
+        motions=RigidMotions.joined(each.alignment.motions for each in components).in_frame(
             mean, axes
         ),
         reduction=reduction,
-        estimators=tuple(entry for piece in pieces for entry in piece.charts.estimators),
+        estimators=tuple(entry for each in components for entry in each.charts.estimators),
     )
 
 
-def _joined_memberships(pieces: list[Piece], n_nodes: int) -> Memberships:
-    """Return the patches of all nodes, those of one piece after those of the other."""
-    nodes = np.concatenate([piece.nodes[piece.memberships.points] for piece in pieces])
-    shift = np.cumsum([0] + [piece.cover.n_patches for piece in pieces[:-1]])
-    entry_shift = np.cumsum([0] + [len(piece.cover.members) for piece in pieces[:-1]])
-    patches = [p.memberships.patches + s for p, s in zip(pieces, shift, strict=True)]
-    entries = [p.memberships.entries + s for p, s in zip(pieces, entry_shift, strict=True)]
+def _joined_memberships(components: Sequence[StitchedComponent], n_nodes: int) -> Memberships:
+    """Return the patches of all nodes, those of one component after those of the other."""
+    nodes = np.concatenate([each.nodes[each.memberships.points] for each in components])
+    shift = np.cumsum([0] + [each.cover.n_patches for each in components[:-1]])
+    entry_shift = np.cumsum([0] + [len(each.cover.members) for each in components[:-1]])
+    patches = [p.memberships.patches + s for p, s in zip(components, shift, strict=True)]
+    entries = [p.memberships.entries + s for p, s in zip(components, entry_shift, strict=True)]
     order = np.argsort(nodes, kind="stable")
     counts = np.bincount(nodes, minlength=n_nodes)
     return Memberships(
         indptr=np.concatenate([[0], np.cumsum(counts)]),
         entries=np.concatenate(entries)[order],
         patches=np.concatenate(patches)[order],
-        weights=np.concatenate([piece.memberships.weights for piece in pieces])[order],
+        weights=np.concatenate([each.memberships.weights for each in components])[order],
     )
