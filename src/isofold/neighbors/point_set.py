@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isofold._typing import FloatArray, IntArray
-from isofold.neighbors.graph import NeighborGraph
-from isofold.neighbors.outliers import subgraph
+from isofold.neighbors.graph import NeighborGraph, subgraph
 
 __all__ = ["PointSet"]
 

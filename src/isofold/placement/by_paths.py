@@ -15,7 +15,7 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from isofold._typing import FloatArray, IntArray
-from isofold.linalg import coordinates_from_gram, gram_from_distances, procrustes
+from isofold.linalg import classical_scaling, procrustes
 from isofold.linalg.motions import RigidMotions
 from isofold.placement.clearance import clearing_push
 from isofold.placement.links import Links
@@ -59,7 +59,7 @@ def place_by_paths(shapes: list[FloatArray], links: Links) -> RigidMotions:
     )
     paths = dijkstra(graph, directed=False, indices=sources)[:, sources]
     squares = (paths**2 + paths.T**2) / 2
-    layout = coordinates_from_gram(gram_from_distances(squares), shapes[0].shape[1]).coordinates
+    layout = classical_scaling(squares, shapes[0].shape[1]).coordinates
     targets = np.split(layout, np.cumsum([len(own) for own in laid])[:-1])
     motions = RigidMotions.stacked(
         procrustes(shape[own], target).transform
