@@ -48,7 +48,7 @@ from isofold.neighbors import (
 )
 from isofold.neighbors.search.build import METRICS
 from isofold.stress.local_stress import LocalRules, draw_all, draw_others, reach_of
-from isofold.stress.samples import Core, LocalSamples, Ways
+from isofold.stress.samples import CoreSamples, LocalSamples, Ways
 
 __all__ = ["LocalMDS"]
 
@@ -72,7 +72,7 @@ NEAREST_CORE, ROWS_AT_WORK = 5, 3
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class StressLayout:
     """Points that have drawn each other to their places.
 
     Attributes
@@ -216,8 +216,12 @@ class LocalMDS(BaseEmbedder):
         )
 
     def _lay_out(
-        self, samples: LocalSamples | Core, r: int, rules: LocalRules, rng: np.random.RandomState
-    ) -> Layout:
+        self,
+        samples: LocalSamples | CoreSamples,
+        r: int,
+        rules: LocalRules,
+        rng: np.random.RandomState,
+    ) -> StressLayout:
         """Return the places to which samples draw each other."""
         ways = samples.ways
         start = _start(ways.lengths, samples.straight_layout(r), r)
@@ -225,7 +229,7 @@ class LocalMDS(BaseEmbedder):
             start += JITTER * rng.standard_normal(start.shape)
         reach = reach_of(ways.lengths, self.n_neighbors)
         places = draw_all(ways.lengths, start, reach, rules, n_jobs=self.n_jobs)
-        return Layout(ways, reach, places)
+        return StressLayout(ways, reach, places)
 
     def _place_all(
         self,

@@ -31,7 +31,7 @@ def stitch_planes(
     solver: LowRankSDP,
     n_jobs: int | None = None,
 ) -> tuple[Planes, RigidMotions, SDPSolution | None]:
-    """Grow pieces until they overlap, and fit them to each other wherever they do."""
+    """Grow cells until they overlap, and fit them to each other wherever they do."""
     q = images.shape[1]
     k = min(n_neighbors, len(points) - 1)
     graph = _untorn(build_graph(points, n_neighbors=k, n_jobs=n_jobs), planes, images)
@@ -55,7 +55,7 @@ def stitch_planes(
 def _untorn(graph: NeighborGraph, planes: Planes, images: FloatArray) -> NeighborGraph:
     """Return the graph without the neighbors that the map tears apart.
 
-    Where layers are close to each other some neighbors lie across. Pieces must not grow there.
+    Where layers are close to each other some neighbors lie across. Cells must not grow there.
     """
     kept = ~is_torn(
         np.linalg.norm(images[graph.edges[:, 0]] - images[graph.edges[:, 1]], axis=1),

@@ -29,7 +29,7 @@ from isofold.neighbors import (
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.shortcuts import without_shortcuts
 
-__all__ = ["Core", "LocalSamples", "Ways"]
+__all__ = ["CoreSamples", "LocalSamples", "Ways"]
 
 GUIDE_NEIGHBORS = 12
 """Mutual neighbors along which short-cuts are found."""
@@ -129,15 +129,15 @@ class LocalSamples:
         """Whether only some distances are known."""
         return bool(sp.issparse(self.X))
 
-    def core(self, chosen: IntArray) -> Core:
+    def core(self, chosen: IntArray) -> CoreSamples:
         """Return some nodes, among which all others are to be placed."""
         rows = self.graph.sample_of_node[chosen]
         if self.is_sparse:
             ways = geodesic_distances(self.graph, chosen, n_jobs=self.n_jobs)
-            return Core(self, chosen, None, Ways.between(ways[:, chosen]), ways)
+            return CoreSamples(self, chosen, None, Ways.between(ways[:, chosen]), ways)
         X = self.X[np.ix_(rows, rows)] if self.metric == "precomputed" else self.X[rows]
         inner = replace(self, X=X)
-        return Core(self, chosen, inner, inner.ways, None)
+        return CoreSamples(self, chosen, inner, inner.ways, None)
 
     def _ready_graph(self) -> NeighborGraph:
         graph = resolve_graph(self.X, "knn", metric=self.metric, n_jobs=self.n_jobs)
@@ -169,7 +169,7 @@ class LocalSamples:
 
 
 @dataclass(frozen=True, eq=False)
-class Core:
+class CoreSamples:
     """Some of the nodes, and how all others lie to them.
 
     Attributes
