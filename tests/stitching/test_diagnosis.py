@@ -29,7 +29,7 @@ def diagnosed(found, *, outliers=NO_OUTLIERS):
         found.map,
         relaxation=None,
         error=estimate_error(found.map, outliers),
-        outlier_fraction=outliers.share,
+        outlier_fraction=outliers.fraction,
     )
     return Diagnosis(findings)
 

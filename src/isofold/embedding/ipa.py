@@ -269,7 +269,7 @@ class IPA(BaseEmbedder):
         placed = find_placed_outliers(patch_map, X, mapped, node_rows[stitched.used])
         error = estimate_error(stitched, placed)
         findings = find_doubts(
-            places, stitched, relaxation=relaxation, error=error, outlier_fraction=placed.share
+            places, stitched, relaxation=relaxation, error=error, outlier_fraction=placed.fraction
         )
         if outliers.any() and "outliers" not in Diagnosis(findings).codes:
             note = Finding.of("placed_outliers", n=int(outliers.sum()))

@@ -4,9 +4,9 @@ The weights that place a new point among its neighbors place its image among the
 
     y = Σ w_j y_j,   Σ w_j = 1,   Σ w_j x_j ≈ x.
 
-The neighbors' shares ω_j ∝ d_1/d_j − d_1/d_{k+1} fade to nothing where another point takes the
+The neighbors' fractions ω_j ∝ d_1/d_j − d_1/d_{k+1} fade to nothing where another point takes the
 last place, and the nearest takes all where the new point meets it. So the map runs through the
-training points. Among all weights those nearest to the shares are taken that reproduce the point
+training points. Among all weights those nearest to the fractions are taken that reproduce the point
 along the q widest axes of its neighbors, q being the number of coordinates of the embedding. If
 the embedding is an affine image of flat data, then so is the extension, outside of their hull as
 well. Thinner axes (curvature and noise) are damped.
@@ -30,7 +30,7 @@ from isofold.extension.training_points import TrainingPoints, read_training_poin
 from isofold.extension.weights import (
     THINNESS,
     apply_weights,
-    fading_shares,
+    fading_fractions,
     place_weights,
     rounding_floors,
     untorn,
@@ -107,7 +107,7 @@ class BarycentricMap:
         return place_weights(
             offsets,
             queries - origins,
-            fading_shares(distances, untorn(offsets, images, floors)),
+            fading_fractions(distances, untorn(offsets, images, floors)),
             n_kept=images.shape[2],
             thinness=THINNESS,
             floors=floors,

@@ -25,12 +25,12 @@ from isofold._validation import (
 from isofold.exceptions import InvalidInputError
 from isofold.extension.weights import (
     apply_weights,
-    fading_shares,
+    fading_fractions,
     lengths_of,
     measure_spread,
     rounding_floors,
     solve_axes,
-    tilt_shares,
+    tilt_fractions,
     torn,
     weight_matrix,
 )
@@ -117,17 +117,17 @@ class DistanceMap:
         stretches = np.divide(lengths_of(offsets), reach, out=np.zeros_like(reach), where=reach > 0)
         # The map keeps local distances, so images are at most as far apart as the way over
         # the new point is long.
-        shares = fading_shares(distances, ~torn(stretches, np.ones((len(used), 1))))
-        spread = measure_spread(offsets, shares)
+        fractions = fading_fractions(distances, ~torn(stretches, np.ones((len(used), 1))))
+        spread = measure_spread(offsets, fractions)
         squares = lengths_of(offsets - spread.means[:, None, :]) ** 2
-        # d_j² − d_1² in the form that does not cancel; unknown distances have no share.
+        # d_j² − d_1² in the form that does not cancel; unknown distances have weight zero.
         known = np.where(np.isfinite(lengths), lengths, lengths[:, :1])
         squares -= (known - known[:, :1]) * (known + known[:, :1])
-        products = 0.5 * np.einsum("mk,mkr->mr", np.sqrt(shares) * squares, spread.left)
+        products = 0.5 * np.einsum("mk,mkr->mr", np.sqrt(fractions) * squares, spread.left)
         eps = float(np.finfo(self.images.dtype).eps)
         floors = rounding_floors(eps * np.abs(near).max(axis=2))
         tilts = solve_axes(spread, solve_axes(spread, products, floors), floors)
-        return tilt_shares(spread, tilts)
+        return tilt_fractions(spread, tilts)
 
     def _nearest(self, X_new: Any, n_listed: int) -> Neighbors:
         distances = read_points(X_new, name="X_new")

@@ -11,7 +11,7 @@ right if it is a similarity. *Least squares*: RB is replaced by (ZᵀZ)⁻¹Zᵀ
 affine, in whatever direction; that is a sum of images with barycentric weights.
 
 The thesis's map does not pass through the training points. Here the means may be weighted by
-shares ω_j that fade where another neighbor takes the last place, and of which the nearest takes all
+fractions ω_j that fade where another neighbor takes the last place, and of which the nearest takes all
 where x meets it:
 
     y = Σ ω_j y_j + (x − Σ ω_j x_j) V R B.
@@ -47,7 +47,7 @@ from isofold.extension.training_points import TrainingPoints, read_training_poin
 from isofold.extension.weights import (
     THINNESS,
     bound_tilts,
-    fading_shares,
+    fading_fractions,
     measure_spread,
     place_weights,
     rounding_floors,
@@ -152,19 +152,19 @@ class GooseMap:
         images -= first[:, None, :]
         kept = untorn(near, images, floors)
         equal = kept / kept.sum(axis=1, keepdims=True)
-        shares = fading_shares(distances, kept) if self.interpolates else equal
+        fractions = fading_fractions(distances, kept) if self.interpolates else equal
         q = images.shape[2]
         if self.scaling == "least_squares":
             thinness = THINNESS if self.interpolates else None
             weights = place_weights(
-                near, queries - origins, shares, n_kept=q, thinness=thinness, floors=floors
+                near, queries - origins, fractions, n_kept=q, thinness=thinness, floors=floors
             )
             return first + np.einsum("mk,mkq->mq", weights, images)
-        anchors = np.einsum("mk,mkd->md", shares, near)
+        anchors = np.einsum("mk,mkd->md", fractions, near)
         axes = _Axes.of(near, equal, queries - origins - anchors, q, floors)
         centered = images - np.einsum("mk,mkq->mq", equal, images)[:, None]
         moved = axes.carry(centered, kept, isotropic=self.scaling == "isotropic")
-        placed: FloatArray = first + np.einsum("mk,mkq->mq", shares, images) + moved
+        placed: FloatArray = first + np.einsum("mk,mkq->mq", fractions, images) + moved
         return placed
 
 
@@ -188,17 +188,22 @@ class _Axes:
 
     @classmethod
     def of(
-        cls, near: FloatArray, shares: FloatArray, targets: FloatArray, q: int, floors: FloatArray
+        cls,
+        near: FloatArray,
+        fractions: FloatArray,
+        targets: FloatArray,
+        q: int,
+        floors: FloatArray,
     ) -> _Axes:
         """Return the coordinates of neighbors (m, k, d) and targets (m, d)."""
-        spread = measure_spread(near, shares)
+        spread = measure_spread(near, fractions)
         n_axes = min(q, spread.widths.shape[1])
         products = spread.along(targets)
         tilts = bound_tilts(solve_axes(spread, products, floors)[:, :n_axes])
         is_wide = spread.widths[:, :n_axes] > floors[:, None]
         widths = spread.widths[:, :n_axes] * is_wide
-        # √ω Z = U S; neighbors without a share have no place.
-        roots = np.sqrt(shares)[:, :, None]
+        # √ω Z = U S; neighbors of weight zero have no position.
+        roots = np.sqrt(fractions)[:, :, None]
         scaled = spread.left[:, :, :n_axes] * spread.widths[:, None, :n_axes]
         flat = np.divide(scaled, roots, out=np.zeros_like(scaled), where=roots > 0)
         pad = ((0, 0), (0, q - n_axes))
@@ -210,8 +215,8 @@ class _Axes:
 
     def carry(self, images: FloatArray, kept: BoolArray, *, isotropic: bool) -> FloatArray:
         """Return the targets turned and scaled as the neighbors are to fit their images."""
-        shares = kept / kept.sum(axis=1, keepdims=True)
-        cross = self.flat.swapaxes(1, 2) @ (shares[:, :, None] * images)
+        fractions = kept / kept.sum(axis=1, keepdims=True)
+        cross = self.flat.swapaxes(1, 2) @ (fractions[:, :, None] * images)
         left, sizes, right = np.linalg.svd(cross)
         turn = left @ right
         turned: FloatArray = (self.targets[:, None, :] @ turn)[:, 0]

@@ -30,9 +30,9 @@ __all__ = ["MappedPoints", "PatchMap", "assemble"]
 
 MORE_NEAREST = 2
 """So many more than r nodes lend their patches to a new point; the last one's weight is zero. Fewer
-would be equally far from points all over the sheet, where shares would jump."""
+would be equally far from points all over the sheet, where fractions would jump."""
 
-BLOCK_SHARES = 8
+BLOCK_DIVISOR = 8
 """Blocks are this much smaller than memory would allow, so that threads end together."""
 
 REACH = 1.25
@@ -192,7 +192,7 @@ class PatchMap:
         return points if self.reduction is None else self.reduction.undo(points)
 
     def _by_estimators(
-        self, block: FloatArray, ends: IntArray, chosen: IntArray, shares: FloatArray
+        self, block: FloatArray, ends: IntArray, chosen: IntArray, fractions: FloatArray
     ) -> FloatArray:
         """Return images by charts that are embedders."""
         images = np.zeros((len(block), self.motions.translations.shape[1]))
@@ -209,11 +209,11 @@ class PatchMap:
             u = _transform_rows(estimator, block[owner[entries]]) - mean
             rotated = row_product(u, self.motions.rotations[patch, : u.shape[1]])
             placed = rotated + self.motions.translations[patch]
-            np.add.at(images, owner[entries], shares[entries, None] * placed)
+            np.add.at(images, owner[entries], fractions[entries, None] * placed)
         return images
 
     def _restore_block(self, images: FloatArray) -> FloatArray:
-        _, (ends, chosen, shares) = self._blend(self.image_search, np.ascontiguousarray(images))
+        _, (ends, chosen, fractions) = self._blend(self.image_search, np.ascontiguousarray(images))
         y = np.repeat(images, np.diff(ends), axis=0) - self.motions.translations[chosen]
         surface = np.empty((len(chosen), self.atlas.origins.shape[1]))
         # The chart of every entry is gathered, with its bending and coefficients.
@@ -223,7 +223,7 @@ class PatchMap:
         for start in range(0, len(chosen), step):
             part = slice(start, start + step)
             surface[part] = self._surface(chosen[part], y[part])
-        return np.asarray(np.add.reduceat(shares[:, None] * surface, ends[:-1], axis=0))
+        return np.asarray(np.add.reduceat(fractions[:, None] * surface, ends[:-1], axis=0))
 
     def _surface(self, chosen: IntArray, y: FloatArray) -> FloatArray:
         """Return the points of charts whose images are y, relative to the charts' translations."""
@@ -239,7 +239,7 @@ class PatchMap:
     def _blend(
         self, search: NeighborSearch, block: FloatArray
     ) -> tuple[IntArray, tuple[IntArray, IntArray, FloatArray]]:
-        """Return the nearest nodes of points, and the patches of points with their shares."""
+        """Return the nearest nodes of points, and the patches of points with their fractions."""
         n_nearest = self.atlas.n_components + MORE_NEAREST
         near = search.query(block, min(n_nearest, search.n_points))
         return near.indices[:, 0], blend(
@@ -260,14 +260,14 @@ def _transform_rows(estimator: Any, points: FloatArray) -> FloatArray:
 
 def _blocks(n_rows: int, d: int) -> list[slice]:
     """Return row blocks small enough for several threads, large enough to be worth the call."""
-    # A row has its point, its four nearest nodes and some eight patches with shares.
-    step = block_rows(BLOCK_SHARES * 8 * (d + 40), n_rows)
+    # A row has its point, its four nearest nodes and some eight patches with fractions.
+    step = block_rows(BLOCK_DIVISOR * 8 * (d + 40), n_rows)
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
-OUTLIER_FACTOR, OUTLIER_SHARE = 25.0, 0.04
+OUTLIER_FACTOR, OUTLIER_FRACTION = 25.0, 0.04
 """A point is an outlier if its squared distance from the charts exceeds so many residual variances
-plus such a share of the squared radius."""
+plus such a fraction of the squared radius."""
 
 
 def assemble(
@@ -286,7 +286,7 @@ def assemble(
         memberships=_joined_memberships(components, stitched.graph.n_nodes),
         atlas=joined([each.charts.atlas for each in components]),
         radii=REACH * radii,
-        limits=OUTLIER_FACTOR * residual + OUTLIER_SHARE * radii**2,
+        limits=OUTLIER_FACTOR * residual + OUTLIER_FRACTION * radii**2,
         motions=RigidMotions.joined(each.alignment.motions for each in components).in_frame(
             mean, axes
         ),

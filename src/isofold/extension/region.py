@@ -90,14 +90,14 @@ class SampledRegion:
         return np.divide(lengths, usual, out=beyond, where=usual > 0)
 
     def is_outside(self, queries: FloatArray, *, level: float) -> BoolArray:
-        """Return which points are more remote than all but a share of the training points.
+        """Return which points are more remote than all but a fraction of the training points.
 
         Parameters
         ----------
         queries : ndarray of shape (n_new, d)
             The points.
         level : float
-            The share, which is also that of new points inside which are flagged by mistake.
+            The fraction, which is also that of new points inside which are flagged by mistake.
 
         Returns
         -------

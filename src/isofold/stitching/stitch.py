@@ -192,7 +192,7 @@ def _cross_moments(u: FloatArray, y: FloatArray, cover: PatchCover) -> FloatArra
     step = block_rows(8 * int(cover.sizes.max()) * r * p, cover.n_patches)
     for start in range(0, cover.n_patches, step):
         ends = cover.indptr[start : start + step + 1]
-        part = slice(ends[0], ends[-1])
-        products = u[part, :, None] * y[part, None, :]
+        entries = slice(ends[0], ends[-1])
+        products = u[entries, :, None] * y[entries, None, :]
         cross[start : start + step] = np.add.reduceat(products, ends[:-1] - ends[0])
     return cross

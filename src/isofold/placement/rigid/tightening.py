@@ -202,8 +202,8 @@ class _Lagrangian:
         """The first and second end of every bound, as +1 and −1 in the row of its shape."""
         n_bounds = len(self.bounds.lengths)
         signs = np.repeat([1.0, -1.0], n_bounds)
-        places = (self.bounds.shapes.T.ravel(), np.arange(2 * n_bounds))
-        return sp.csr_array((signs, places), shape=(len(self.fractions), 2 * n_bounds))
+        positions = (self.bounds.shapes.T.ravel(), np.arange(2 * n_bounds))
+        return sp.csr_array((signs, positions), shape=(len(self.fractions), 2 * n_bounds))
 
     def value(self, x: FloatArray) -> tuple[float, FloatArray]:
         """Return the value and its gradient."""
