@@ -9,8 +9,9 @@ d (Isomap) or, where that is not stable, of straight distances (principal axes),
 depends on chance; see `isofold.stress.local_stress`.
 
 Beyond some thousand points the distances of all pairs do not fit. Then a sample is mapped in this
-way. The others are placed by their neighbors in it, and moved by all points of the sample, which stay where they are; their distances along the graph are those over their
-nearest points of the sample. Rows are worked off in blocks, and no matrix has n² entries.
+way. The others are placed by their neighbors in it, and then moved by all points of the sample,
+which stay where they are; their distances along the graph are those over their nearest points of
+the sample. Rows are worked off in blocks, and no matrix has n² entries.
 
 References
 ----------
@@ -60,8 +61,8 @@ could not part."""
 
 LEAST_EXPLAINED = 0.95
 """Fraction of the path lengths in their leading axes from which on they are the start: rolled
-sheets have .98 and more, faces, digits and oils up to .9 in the plane. Started from straight distances, maps of
-parts of the data are two to three times more alike, and no worse."""
+sheets have .98 and more, faces, digits and oils up to .9 in the plane. Started from straight
+distances, maps of subsets of the data are two to three times more alike, and no worse."""
 
 SCALE_SAMPLE = 500
 """Points whose distances tell how much longer paths are than straight distances."""

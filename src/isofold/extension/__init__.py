@@ -1,4 +1,4 @@
-"""Extension: maps of new points into an embedding that is already there."""
+"""Maps of new points into an embedding that is already there."""
 
 from isofold.extension.barycentric import BarycentricMap, fit_barycentric
 from isofold.extension.from_distances import DistanceMap, fit_from_distances

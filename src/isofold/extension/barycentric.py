@@ -5,10 +5,10 @@ The weights that place a new point among its neighbors place its image among the
     y = Σ w_j y_j,   Σ w_j = 1,   Σ w_j x_j ≈ x.
 
 The neighbors' fractions ω_j ∝ d_1/d_j − d_1/d_{k+1} fade to nothing where another point takes the
-last place, and the nearest takes all where the new point meets it. So the map runs through the
+last rank, and the nearest takes all where the new point meets it. So the map runs through the
 training points. Among all weights those nearest to the fractions are taken that reproduce the point
 along the q widest axes of its neighbors, q being the number of coordinates of the embedding. If
-the embedding is an affine image of flat data, then so is the extension, outside of their hull as
+the embedding is an affine image of flat data, then so is this map, outside of their hull as
 well. Thinner axes (curvature and noise) are damped.
 
 A sheet may pass close to itself without being close in the embedding. Neighbors whose image lies
@@ -155,8 +155,8 @@ def fit_barycentric(
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> extension = fit_barycentric(X, 2 * X)
-    >>> extension.transform([[0.25, 0.5], [1.5, 1.0]]).round(12)
+    >>> new_map = fit_barycentric(X, 2 * X)
+    >>> new_map.transform([[0.25, 0.5], [1.5, 1.0]]).round(12)
     array([[0.5, 1. ],
            [3. , 2. ]])
     """

@@ -81,7 +81,7 @@ class DistanceMap:
         Parameters
         ----------
         X_new : array-like or sparse matrix of shape (n_new, n)
-            Distances to the training points, as in `extend`.
+            Distances to the training points, as in `transform`.
 
         Returns
         -------
@@ -115,7 +115,7 @@ class DistanceMap:
         lengths = distances[:, : used.shape[1]]
         reach = lengths + lengths[:, :1]
         stretches = np.divide(lengths_of(offsets), reach, out=np.zeros_like(reach), where=reach > 0)
-        # The map keeps local distances, so images are at most as far apart as the way over
+        # The map keeps local distances, so images are at most as far apart as the path over
         # the new point is long.
         fractions = fading_fractions(distances, ~torn(stretches, np.ones((len(used), 1))))
         spread = measure_spread(offsets, fractions)
@@ -225,8 +225,8 @@ def fit_from_distances(Y: Any, *, n_neighbors: int = 12) -> DistanceMap:
     --------
     >>> import numpy as np
     >>> Y = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> extension = fit_from_distances(Y)
-    >>> extension.transform([[np.sqrt(2), 1.0, 1.0]]).round(12)
+    >>> new_map = fit_from_distances(Y)
+    >>> new_map.transform([[np.sqrt(2), 1.0, 1.0]]).round(12)
     array([[1., 1.]])
     """
     images = check_points(Y, name="Y", min_samples=1)

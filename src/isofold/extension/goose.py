@@ -11,7 +11,7 @@ right if it is a similarity. *Least squares*: RB is replaced by (ZᵀZ)⁻¹Zᵀ
 affine, in whatever direction; that is a sum of images with barycentric weights.
 
 The thesis's map does not pass through the training points. Here the means may be weighted by
-fractions ω_j that fade where another neighbor takes the last place, and of which the nearest takes all
+fractions ω_j that fade where another neighbor becomes the last, and of which the nearest takes all
 where x meets it:
 
     y = Σ ω_j y_j + (x − Σ ω_j x_j) V R B.
@@ -21,7 +21,7 @@ changes. Least squares then runs over all axes, thin ones damped, since many emb
 noise: it is the barycentric map (`isofold.extension.barycentric`). Neighbors whose images are torn
 off from that of the nearest one are left out.
 
-The printed algorithm is wrong in eight places (it centers nothing and rotates after it moved); this
+The printed algorithm has eight errors (it centers nothing and rotates after it moved); this
 is its sound form.
 
 References
@@ -174,7 +174,7 @@ class _Axes:
 
     Attributes
     ----------
-    flat : ndarray of shape (m, k, q)
+    neighbors : ndarray of shape (m, k, q)
         Coordinates Z of the neighbors.
     widths : ndarray of shape (m, q)
         Their standard deviations; zero for axes of no extent.
@@ -182,7 +182,7 @@ class _Axes:
         Coordinates of the targets, bounded.
     """
 
-    flat: FloatArray
+    neighbors: FloatArray
     widths: FloatArray
     targets: FloatArray
 
@@ -205,24 +205,24 @@ class _Axes:
         # √ω Z = U S; neighbors of weight zero have no position.
         roots = np.sqrt(fractions)[:, :, None]
         scaled = spread.left[:, :, :n_axes] * spread.widths[:, None, :n_axes]
-        flat = np.divide(scaled, roots, out=np.zeros_like(scaled), where=roots > 0)
+        along = np.divide(scaled, roots, out=np.zeros_like(scaled), where=roots > 0)
         pad = ((0, 0), (0, q - n_axes))
         return cls(
-            flat=np.pad(flat * is_wide[:, None], ((0, 0), *pad)),
+            neighbors=np.pad(along * is_wide[:, None], ((0, 0), *pad)),
             widths=np.pad(widths, pad),
             targets=np.pad(tilts * widths, pad),
         )
 
     def carry(self, images: FloatArray, kept: BoolArray, *, isotropic: bool) -> FloatArray:
-        """Return the targets turned and scaled as the neighbors are to fit their images."""
+        """Return the targets rotated and scaled as the neighbors are to fit their images."""
         fractions = kept / kept.sum(axis=1, keepdims=True)
-        cross = self.flat.swapaxes(1, 2) @ (fractions[:, :, None] * images)
+        cross = self.neighbors.swapaxes(1, 2) @ (fractions[:, :, None] * images)
         left, sizes, right = np.linalg.svd(cross)
-        turn = left @ right
-        turned: FloatArray = (self.targets[:, None, :] @ turn)[:, 0]
+        rotation = left @ right
+        rotated: FloatArray = (self.targets[:, None, :] @ rotation)[:, 0]
         if isotropic:
-            return turned * _ratio(sizes.sum(axis=1), (self.widths**2).sum(axis=1))[:, None]
-        return turned * _ratio(_extents(images, kept), _extents(self.flat @ turn, kept))
+            return rotated * _ratio(sizes.sum(axis=1), (self.widths**2).sum(axis=1))[:, None]
+        return rotated * _ratio(_extents(images, kept), _extents(self.neighbors @ rotation, kept))
 
 
 def _extents(table: FloatArray, kept: BoolArray) -> FloatArray:

@@ -222,7 +222,7 @@ def fit_nystrom(
     Raises
     ------
     InvalidInputError
-        If the arguments cannot be used, the graph has several pieces, or the coordinates are no
+        If the arguments cannot be used, the graph has several components, or the coordinates are no
         eigenvectors of this kernel.
     MemoryLimitError
         If the n × n kernel does not fit into memory.
@@ -283,11 +283,11 @@ def _read_kernel(
         radii = nearest_in_rows(_distances_to_others(training.points, training.points), k)[0][:, -1]
         return WalkRows(training.points, radii, k), True
     graph = build_graph(training.points, n_neighbors=k, n_jobs=n_jobs)
-    n_pieces = connected_components(graph).n_components
-    if n_pieces > 1:
+    n_found = connected_components(graph).n_components
+    if n_found > 1:
         msg = (
-            f"The graph of {k} neighbors has {n_pieces} pieces, between which no path leads. Pass "
-            f"the n_neighbors with which the embedding was made, or more."
+            f"The graph of {k} neighbors has {n_found} components, between which no path leads. "
+            f"Pass the n_neighbors with which the embedding was made, or more."
         )
         raise InvalidInputError(msg)
     return GeodesicRows(training, all_pairs_geodesics(graph, n_jobs=n_jobs), k), False

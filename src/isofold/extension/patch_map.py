@@ -221,8 +221,8 @@ class PatchMap:
         width = 8 * ((2 * q + r) * d + r * y.shape[1] + (0 if self.atlas.is_flat else 2 * r**4))
         step = block_rows(width, len(chosen))
         for start in range(0, len(chosen), step):
-            part = slice(start, start + step)
-            surface[part] = self._surface(chosen[part], y[part])
+            block = slice(start, start + step)
+            surface[block] = self._surface(chosen[block], y[block])
         return np.asarray(np.add.reduceat(fractions[:, None] * surface, ends[:-1], axis=0))
 
     def _surface(self, chosen: IntArray, y: FloatArray) -> FloatArray:

@@ -18,7 +18,7 @@ outliers that are looked at."""
 
 @dataclass(frozen=True, eq=False)
 class PlacedOutliers:
-    """Samples off the charts, and how sure their places are.
+    """Samples off the charts, and how sure their images are.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class PlacedOutliers:
 def find_placed_outliers(
     patch_map: PatchMap, points: FloatArray, mapped: MappedPoints, node_samples: IntArray
 ) -> PlacedOutliers:
-    """Return the samples off the charts, and how sure their places are."""
+    """Return the samples off the charts, and how sure their images are."""
     rows = np.flatnonzero(mapped.squared_distances > mapped.limits)
     fraction = len(rows) / len(points)
     rows = rows[:: max(1, len(rows) // MOST_OUTLIERS)]

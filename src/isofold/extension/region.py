@@ -97,7 +97,7 @@ class SampledRegion:
         queries : ndarray of shape (n_new, d)
             The points.
         level : float
-            The fraction, which is also that of new points inside which are flagged by mistake.
+            The fraction, which is also that of new points inside that count as outside by mistake.
 
         Returns
         -------

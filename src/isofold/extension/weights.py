@@ -1,8 +1,8 @@
-r"""Weights of a point over its neighbors that sum to one and keep its place.
+r"""Weights of a point over its neighbors that sum to one and keep it where it is.
 
 Saul and Roweis take the weights w that minimize \|x − Σ w_j x_j\|². With more neighbors than
 dimensions there are many such w, and a ridge chooses among them at the price of a bias: even on
-flat data the point is then not reproduced. Here the choice is made the other way round. Given
+flat data the point is then not reproduced. Here the choice is made the other way around. Given
 *fractions* ω_j > 0 that sum to one, with mean m = Σ ω_j x_j, take the weights next to them,
 
     min Σ (w_j − ω_j)²/ω_j   such that   Σ w_j = 1,   Σ w_j (x_j − m) = Π(x − m),
@@ -44,7 +44,7 @@ TEAR = 3.0
 Factors from 2 to 4 make no difference on Swiss rolls of 500 points."""
 
 ACQUITTED = 0.3
-"""Part of the distance of a suspect's image by which the affine map of the others may miss it."""
+"""Fraction of the distance of a suspect's image by which the affine map of others may miss it."""
 
 FADE = 0.999
 """Just below one, so that neighbors which are all equally far share equally."""
@@ -208,8 +208,8 @@ def usual_stretch(stretches: FloatArray) -> FloatArray:
     n_others = stretches.shape[1]
     if n_others == 0:
         return np.full((len(stretches), 1), np.inf)
-    place = (n_others - 1) // 4
-    return np.sort(stretches, axis=1)[:, place : place + 1]
+    rank = (n_others - 1) // 4
+    return np.sort(stretches, axis=1)[:, rank : rank + 1]
 
 
 def torn(stretches: FloatArray, usual: FloatArray) -> BoolArray:
