@@ -29,7 +29,8 @@ __all__ = ["fit_kernel_ridge"]
 
 WIDTHS, WIDTH_NEIGHBOR = 4.0, 10
 """By default the kernel is so many times as wide as the distance of this neighbor. Yang's width of
-10 on the thesis's roll of 2,000 points is about seven times it; sparser rolls need narrower ones."""
+10 on the thesis's roll of 2,000 points is about seven times it; sparser rolls need narrower
+ones."""
 
 
 def fit_kernel_ridge(X: Any, Y: Any, *, gamma: Any = "auto", ridge: float = 1e-4) -> KernelMap:
