@@ -267,17 +267,8 @@ class IPA(BaseEmbedder):
         node_rows, places = rows[graph.sample_of_node], places[graph.sample_of_node]
         node_of_row = np.full(len(X), -1)
         node_of_row[rows] = graph.node_of_sample
-        covers = CoverMaker(
-            read_cover(self.cover, len(X), node_rows),
-            self.n_patches,
-            self.chart,
-            r,
-            rng=rng,
-            n_jobs=self.n_jobs,
-        )
-        plan = StitchingPlan(
-            covers, self._solver(r, rng), self._terms(node_of_row), n_jobs=self.n_jobs
-        )
+        cover = read_cover(self.cover, len(X), node_rows)
+        plan = self._plan(cover, self._terms(node_of_row), r, rng)
         # Algorithm 5: cover, charts (steps 1 and 2), one program for each component (3 to 9).
         if flat:
             stitched = project_whole(places, graph, r)
@@ -310,6 +301,18 @@ class IPA(BaseEmbedder):
             bridges=node_samples[stitched.graph.bridges],
             **_description(stitched, mapped, relaxation, r),
         )
+
+    def _plan(
+        self,
+        cover: Any,
+        terms: Callable[[IntArray], NodeTerms] | None,
+        r: int,
+        rng: np.random.RandomState,
+    ) -> StitchingPlan:
+        """Return how components are covered, charted and stitched."""
+        solver = self._solver(r, rng)
+        covers = CoverMaker(cover, self.n_patches, self.chart, r, rng=rng, n_jobs=self.n_jobs)
+        return StitchingPlan(covers, solver, terms, n_jobs=self.n_jobs)
 
     def _neighbors(self, points: FloatArray) -> NeighborGraph:
         """Return the graph of mutual neighbors."""
