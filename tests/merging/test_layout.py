@@ -31,9 +31,9 @@ def flat_sheet(n=80, seed=0, d=3):
 def laid_out(X, labels, *, components=None, hinge="parallel", q=2, **options):
     numbers = np.arange(len(X))
     core = CoreNodes(
-        places=X,
-        rows=numbers,
-        place_of=numbers,
+        points=X,
+        samples=numbers,
+        node_of=numbers,
         is_core=np.ones(len(X), dtype=bool),
         near=kneighbors(X, 5),
         tree=euclidean_spanning_tree(X),
@@ -208,7 +208,7 @@ def test_start_does_not_matter():
         assert_equal_up_to_rigid_motion(other, maps[0], atol=ROUNDING)
 
 
-def test_improvement_is_asked_for_every_component_of_several_pieces():
+def test_improvement_is_asked_for_every_component_of_several_cells():
     X, flat = flat_sheet()
     single = X[:6] + ASIDE
     both = np.concatenate([X, X[:50] + UP, single])
@@ -237,7 +237,7 @@ def test_improvement_is_asked_for_every_component_of_several_pieces():
     np.testing.assert_allclose(pdist(found.images[130:]), pdist(single), atol=ROUNDING)
 
 
-def test_isomap_places_pieces_as_they_are():
+def test_isomap_places_cells_as_they_are():
     X, flat = flat_sheet()
     labels = quarters(flat)
     found = laid_out(X, labels, hinge="isomap")
