@@ -96,7 +96,7 @@ def _diagnosis_of(model: Any) -> dict[str, Any]:
     return {
         "doubts": " ".join(finding.code for finding in model.diagnosis_.raised),
         "figures": " ".join(f"{finding.code}={finding.value:.3g}" for finding in checked),
-        "estimated_error": getattr(model, "estimated_error_", np.nan),
+        "estimated_error": getattr(model, "estimated_error_", ""),
     }
 
 
