@@ -10,10 +10,10 @@
   mean over pieces, if the truth holds piece by piece.
 
 A decision is right if the method used is the best, or within one percent of the best: an error of
-at most 1.01 times the least, or a score of at least .99 times the largest. Three counts are told:
+at most 1.01 times the least, or a score of at least .99 times the largest. Three counts are reported:
 by the truth where there is one and else by the score; by either of the two, as where all methods
 fail the truth tells little; and by the truth or else the one split that `Unfold` saw. Scores vary
-by chance: the standard error of the difference to the best (from the five splits) is told, but does
+by chance: the standard error of the difference to the best (from the five splits) is reported, but does
 not count.
 """
 

@@ -396,6 +396,3 @@ def _leads(stitched: Candidate, best: Candidate) -> bool:
     return stitched.score > (CLEAR_LEAD if is_loose else 1.0) * best.score
 
 
-def percent(share: float) -> str:
-    """Return a share in percent, with as many digits as it needs."""
-    return f"{100.0 * share:.3g}%"
