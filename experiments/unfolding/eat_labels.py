@@ -82,7 +82,7 @@ def semi_supervised(folder: Path, size: Size = FULL) -> None:
 
 
 def draw_lesson(data: Dataset, *, n_train: int, n_labeled: int, seed: int) -> Lesson:
-    """Draw training points, `n_labeled` of every class with their labels; all others are held out."""
+    """Draw training points, `n_labeled` of every class with labels; all others are held out."""
     order = np.random.RandomState(seed).permutation(len(data.X))
     train, test = order[:n_train], order[n_train:]
     labels = data.labels[train]

@@ -27,7 +27,7 @@ __all__ = ["FAMILIES", "trefoil"]
 Rng = np.random.RandomState
 
 NARROWEST_SLIT = 1.5
-"""Width in spacings from which on a slit can be told from the holes of a random sample: along a whole
+"""Width in spacings from which on a slit differs from the holes of a random sample: along a whole
 line of samples none is as wide."""
 
 CLOSED = np.inf
