@@ -205,7 +205,7 @@ def rehearsal_size(n_samples: int, most: int = REHEARSED) -> int:
     return n if n < FEW else n - n // FOLDS
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Rehearsal:
     """One division of samples into those that are fitted and those that are held out.
 

@@ -137,7 +137,7 @@ class Trial:
         return {name: value for name, value in figures.items() if np.isfinite(value)}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Trials:
     """All that is needed to decide.
 
@@ -394,5 +394,3 @@ def _leads(stitched: Candidate, best: Candidate) -> bool:
         return False
     is_loose = judgement.misfit > LOOSE_MISFIT or not judgement.is_stitched
     return stitched.score > (CLEAR_LEAD if is_loose else 1.0) * best.score
-
-
