@@ -22,10 +22,12 @@ from isofold.neighbors import (
     NeighborSearch,
     all_pairs_geodesics,
     build_search,
+    connect,
     connected_components,
     geodesic_distances,
     resolve_graph,
 )
+from isofold.neighbors.graph import check_same_samples
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.shortcuts import without_shortcuts
 
@@ -76,17 +78,28 @@ class LocalSamples:
         Neighbors in the graph.
     n_jobs : int or None
         Threads.
+    ready, ready_guide : NeighborGraph or None
+        Graphs that are there already: of neighbors, and of mutual neighbors.
     """
 
     X: Any
     metric: str
     n_neighbors: int
     n_jobs: int | None
+    ready: NeighborGraph | None = None
+    ready_guide: NeighborGraph | None = None
+
+    def __post_init__(self) -> None:
+        for graph in (self.ready, self.ready_guide):
+            if graph is not None:
+                check_same_samples(self.X, graph)
 
     @cached_property
     def graph(self) -> NeighborGraph:
         """The graph of nearest neighbors, joined by bridges if it falls into pieces."""
         n, d = self.X.shape
+        if self.ready is not None:
+            return connect(self.X, self.ready, metric=self.metric, n_jobs=self.n_jobs)
         if self.is_sparse:
             return self._ready_graph()
         if self.metric == "precomputed" or n < MANY_SAMPLES or d <= MANY_FEATURES:
@@ -103,7 +116,7 @@ class LocalSamples:
         """The ways between all nodes along the graph without its short-cuts."""
         graph = self.graph
         if not self.is_sparse and graph.n_nodes > GUIDE_NEIGHBORS:
-            guide = self._graph_of(self.X, "mutual", GUIDE_NEIGHBORS)
+            guide = self.ready_guide or self._graph_of(self.X, "mutual", GUIDE_NEIGHBORS)
             # In pieces it would lead round where there is no need to.
             if connected_components(guide).n_components == 1:
                 kept = without_shortcuts(graph, guide, n_jobs=self.n_jobs)
