@@ -14,7 +14,7 @@ from typing import Any
 from sklearn.manifold import Isomap, LocallyLinearEmbedding
 
 from benchmarks.harness import Case
-from isofold import EAT, MVU, TesseraMap
+from isofold import EAT, MVU, Cover, TesseraMap
 from isofold.datasets import Dataset, swiss_roll
 from isofold.neighbors import build_graph
 from isofold.quality import procrustes_error
@@ -72,7 +72,7 @@ CASES += [
         f"many points, {NEW:,} new",
         f"isofold TesseraMap, {name}, n = {n:,}",
         partial(_roll, n),
-        partial(_place, TesseraMap(cover=(cover, c), random_state=0)),
+        partial(_place, TesseraMap(cover=Cover.clusters(cover, c), random_state=0)),
     )
     for n, name, cover, c in (
         (10_000, "default", "affinity", None),

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 from experiments.harness import FULL, Outcome, Size, fit, say, write_table
 from experiments.ipa_thesis.methods import certificate, ours, thesis
 from experiments.pictures import save, show_map
-from isofold import IPA
+from isofold import IPA, Cover
 from isofold._typing import FloatArray, IntArray
 from isofold.datasets import Dataset, holed_swiss_roll
 from isofold.linalg import procrustes
@@ -66,7 +66,7 @@ def bridged_clusters(folder: Path, size: Size = FULL) -> None:
         clusters = KMeans(size.groups(c), n_init=1, random_state=0).fit(roll.X)
         distances = clusters.transform(roll.X)
         shared = distances <= SHARED * distances.min(axis=1, keepdims=True)
-        model = IPA(cover=shared, chart="pca", random_state=0)
+        model = IPA(cover=Cover.patches(shared), chart="pca", random_state=0)
         outcome = fit(f"IPA, {c} k-means patches as they are", model, roll.X)
         rows.append(
             {

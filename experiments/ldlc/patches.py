@@ -32,7 +32,7 @@ from experiments.ldlc.methods import (
 )
 from experiments.ldlc.recognition import digits
 from experiments.pictures import save, show_map
-from isofold import IPA, TesseraMap
+from isofold import IPA, Cover, TesseraMap
 from isofold._typing import FloatArray
 from isofold.datasets import Dataset
 from isofold.datasets import swiss_roll as make_roll
@@ -143,7 +143,7 @@ def map_clusters(
     room = LowRankSDP(rank=2 * n_components + 1, max_rank=3 * n_components + 2)
     ipa = IPA(
         n_components=n_components,
-        cover=found.labels,
+        cover=Cover.labels(found.labels),
         chart=chart,
         solver=room,
         random_state=0,
@@ -158,7 +158,9 @@ def lay_tesserae(
     data: Dataset, found: Clustering, *, n_components: int
 ) -> tuple[dict[str, Any], FloatArray]:
     """Unfold the data by TesseraMap from its clusters; return what was measured, and the map."""
-    model = TesseraMap(n_components=n_components, cover=found.labels, random_state=0, n_jobs=1)
+    model = TesseraMap(
+        n_components=n_components, cover=Cover.labels(found.labels), random_state=0, n_jobs=1
+    )
     row, Y = _measure("TesseraMap", model, data, found)
     row["doubts"] = model.solution_.status.name
     return row, Y

@@ -20,7 +20,7 @@ from experiments.harness import FULL, Size, write_table
 from experiments.pictures import save, show_map
 from experiments.unfolding.paper_tessera import TABLE_3_1, printed_time
 from experiments.unfolding.tessera_cases import Case, Placed, describe_sdp, place, split
-from isofold import FastMVU, TesseraMap
+from isofold import Cover, FastMVU, TesseraMap
 from isofold._typing import FloatArray
 from isofold.datasets import Dataset, load_world_cities
 from isofold.linalg import procrustes
@@ -57,7 +57,7 @@ class Lambert(TransformerMixin, BaseEstimator):
 
 def by_kmeans(n_clusters: int) -> TesseraMap:
     """Return TesseraMap with clusters of k-means."""
-    return TesseraMap(cover=("kmeans", n_clusters), random_state=0)
+    return TesseraMap(cover=Cover.clusters("kmeans", n_clusters), random_state=0)
 
 
 def _methods(n_tesserae: int) -> Mapping[str, Callable[[], Any]]:

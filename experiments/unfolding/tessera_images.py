@@ -17,7 +17,7 @@ from experiments.harness import FULL, Size, write_table
 from experiments.pictures import save, show_map, thumbnails
 from experiments.unfolding.paper_tessera import TABLE_3_1, printed_time
 from experiments.unfolding.tessera_cases import Case, Placed, describe_sdp, place, split
-from isofold import FastMVU, TesseraMap
+from isofold import Cover, FastMVU, TesseraMap
 from isofold._typing import FloatArray, IntArray
 from isofold.datasets import Dataset, load_frey_faces, load_mnist
 from isofold.quality import neighbor_error, trustworthiness
@@ -96,9 +96,11 @@ def _others(vote: KNeighborsClassifier, labels: IntArray) -> IntArray:
 def _face_methods(c: int) -> Mapping[str, Callable[[], Any]]:
     return {
         f"TesseraMap, linear, {c} of LDLC": lambda: TesseraMap(
-            kernel="linear", cover=("ldlc", c), random_state=0
+            kernel="linear", cover=Cover.clusters("ldlc", c), random_state=0
         ),
-        f"TesseraMap, {c} of LDLC": lambda: TesseraMap(cover=("ldlc", c), random_state=0),
+        f"TesseraMap, {c} of LDLC": lambda: TesseraMap(
+            cover=Cover.clusters("ldlc", c), random_state=0
+        ),
         "TesseraMap": lambda: TesseraMap(random_state=0),
         "Fast MVU, not refined": lambda: FastMVU(lengths=Soft(4.0), random_state=0),
         "Isomap": lambda: peers.isomap(12),
@@ -110,10 +112,10 @@ def _digit_methods(r: int, c: int) -> Mapping[str, Callable[[], Any]]:
     return {
         "TesseraMap": lambda: TesseraMap(n_components=r, random_state=0),
         f"TesseraMap, {c} of k-means": lambda: TesseraMap(
-            n_components=r, cover=("kmeans", c), random_state=0
+            n_components=r, cover=Cover.clusters("kmeans", c), random_state=0
         ),
         f"TesseraMap, {c} of LDLC": lambda: TesseraMap(
-            n_components=r, cover=("ldlc", c), random_state=0
+            n_components=r, cover=Cover.clusters("ldlc", c), random_state=0
         ),
         "Isomap": lambda: peers.isomap(12, r),
         "PCA": lambda: PCA(r),

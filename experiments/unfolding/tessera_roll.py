@@ -27,7 +27,7 @@ from experiments.unfolding.tessera_cases import (
     rms_error,
     split,
 )
-from isofold import FastMVU, TesseraMap
+from isofold import Cover, FastMVU, TesseraMap
 from isofold._typing import FloatArray
 from isofold.datasets import swiss_roll
 from isofold.sdp import Soft
@@ -79,7 +79,7 @@ def _methods(n_tesserae: int) -> Mapping[str, Callable[[], Any]]:
 
 def by_kmeans(n_clusters: int) -> TesseraMap:
     """Return TesseraMap with clusters of k-means."""
-    return TesseraMap(cover=("kmeans", n_clusters), random_state=0)
+    return TesseraMap(cover=Cover.clusters("kmeans", n_clusters), random_state=0)
 
 
 def stage_seconds(name: str, model: Any, X: FloatArray) -> dict[str, Any]:

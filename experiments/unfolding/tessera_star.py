@@ -14,7 +14,7 @@ from experiments.ipa_thesis.methods import certificate, first_axes, ours, thesis
 from experiments.ipa_thesis.twisted_star import arms, strip_lengths
 from experiments.ldlc.methods import spread
 from experiments.pictures import save, show_map
-from isofold import MVU, TesseraMap
+from isofold import MVU, Cover, TesseraMap
 from isofold.datasets import Dataset
 from isofold.datasets import star as make_star
 from isofold.linalg import procrustes
@@ -33,8 +33,12 @@ def _methods(c: int) -> Mapping[str, Callable[[], Any]]:
         "IPA": lambda: ours(solver=with_room(2)),
         f"IPA, {c} of k-means": lambda: thesis(c, solver=with_room(2)),
         "TesseraMap": lambda: TesseraMap(random_state=0),
-        f"TesseraMap, {c} of k-means": lambda: TesseraMap(cover=("kmeans", c), random_state=0),
-        f"TesseraMap, {c} of LDLC": lambda: TesseraMap(cover=("ldlc", c), random_state=0),
+        f"TesseraMap, {c} of k-means": lambda: TesseraMap(
+            cover=Cover.clusters("kmeans", c), random_state=0
+        ),
+        f"TesseraMap, {c} of LDLC": lambda: TesseraMap(
+            cover=Cover.clusters("ldlc", c), random_state=0
+        ),
         "MVU, k = 4": lambda: bridged_mvu(4),
         "MVU, k = 6": lambda: bridged_mvu(6),
         "MVU, k = 12": lambda: bridged_mvu(12),

@@ -16,7 +16,6 @@ if _TYPE_CHECKING:
         quality,
         sdp,
     )
-    from isofold._findings import Finding
     from isofold._progress.stages import progress
     from isofold.clustering import LDLC, MPPCA, VQPCA, GeodesicKMedoids, LocalSubspaceClassifier
     from isofold.embedding.affine.eat import EAT
@@ -32,6 +31,7 @@ if _TYPE_CHECKING:
     from isofold.embedding.plml import PLML
     from isofold.embedding.unfold.unfold import Unfold
     from isofold.extension.out_of_range import is_outside
+    from isofold.patches import Cover
     from isofold.reports import report
     from isofold.stitching import StitchTerms
     from isofold.storage import load, save
@@ -46,9 +46,9 @@ __all__ = [
     "PLML",
     "VQPCA",
     "ColoredMVU",
+    "Cover",
     "DisjointMVU",
     "FastMVU",
-    "Finding",
     "GeodesicKMedoids",
     "LandmarkMVU",
     "LocalMDS",
@@ -76,7 +76,7 @@ _HOMES = {
     "LDLC": "clustering",
     "MPPCA": "clustering",
     "VQPCA": "clustering",
-    "Finding": "_findings",
+    "Cover": "patches",
     "GeodesicKMedoids": "clustering",
     "LocalSubspaceClassifier": "clustering",
     "StitchTerms": "stitching",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.manifold import Isomap
 
-from isofold import IPA, MVU, PLML, LocalMDS, OutOfSample, Unfold
+from isofold import IPA, MVU, PLML, Cover, LocalMDS, OutOfSample, Unfold
 from isofold._format import percent
 from isofold.assessment.proof import find_proof
 from isofold.assessment.text import model_warnings
@@ -113,12 +113,14 @@ class TestMethodAndParameters:
         assert words.parameters["estimator"] == "Isomap(n_neighbors=8)"
 
     def test_long_parameters_are_abbreviated(self, roll, ipa):
-        labels = IPA(cover=np.zeros(800, dtype=int), random_state=np.random.RandomState(0))
+        labels = IPA(
+            cover=Cover.labels(np.zeros(800, dtype=int)), random_state=np.random.RandomState(0)
+        )
         labels.embedding_ = ipa.embedding_
         words = find(roll, labels).words
         assert words.parameters["cover"] == "ndarray of shape (800,)"
         assert words.parameters["random_state"] == "RandomState"
-        labels.set_params(cover="x" * 500)
+        labels.set_params(cover=Cover.labels("x" * 500))
         assert len(find(roll, labels).words.parameters["cover"]) == 120
 
     def test_versions_are_told(self, roll, ipa):

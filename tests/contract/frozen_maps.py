@@ -19,6 +19,7 @@ from isofold import (
     PLML,
     VQPCA,
     ColoredMVU,
+    Cover,
     DisjointMVU,
     FastMVU,
     GeodesicKMedoids,
@@ -234,7 +235,7 @@ EXTRA = {
     "eat gamma": (lambda: EAT(gamma=0.5, slack=0.0, n_neighbors=5, **FIRST).fit(SMALL), NEW_SMALL),
     "eat low rank": (lambda: EAT(solver=LowRankSDP(), **FIRST).fit(SMALL), NEW_SMALL),
     "tessera map k-means": (
-        lambda: TesseraMap(cover=("kmeans", 12), **FIRST).fit(SHEET),
+        lambda: TesseraMap(cover=Cover.clusters("kmeans", 12), **FIRST).fit(SHEET),
         NEW_SHEET,
     ),
     "tessera map ldlc": (lambda: TesseraMap(cover="ldlc", **FIRST).fit(SHEET), NEW_SHEET),
@@ -242,16 +243,21 @@ EXTRA = {
         lambda: TesseraMap(cover=KMeans(9, n_init=1, random_state=0), **FIRST).fit(SHEET),
         NEW_SHEET,
     ),
-    "tessera map labels": (lambda: TesseraMap(cover=STRIPS, **FIRST).fit(SHEET), NEW_SHEET),
+    "tessera map labels": (
+        lambda: TesseraMap(cover=Cover.labels(STRIPS), **FIRST).fit(SHEET),
+        NEW_SHEET,
+    ),
     "tessera map samples": (lambda: TesseraMap(cover=None, **FIRST).fit(SMALL), NEW_SMALL),
     "tessera map links": (
-        lambda: TesseraMap(cover=("kmeans", 8), n_links=4, kernel="poly", **FIRST).fit(CURVE),
+        lambda: TesseraMap(
+            cover=Cover.clusters("kmeans", 8), n_links=4, kernel="poly", **FIRST
+        ).fit(CURVE),
         NEW_SMALL + 0.01,
     ),
     "plml size": (lambda: PLML(piece_size=15, **FIRST).fit(SHEET), NEW_SHEET),
     "plml gmm": (lambda: PLML(clustering="gmm", **FIRST).fit(SHEET), NEW_SHEET),
     "plml mst": (lambda: PLML(clustering="mst", piece_size=15, **FIRST).fit(SHEET), NEW_SHEET),
-    "plml labels": (lambda: PLML(clustering=STRIPS, **FIRST).fit(SHEET), NEW_SHEET),
+    "plml labels": (lambda: PLML(clustering=Cover.labels(STRIPS), **FIRST).fit(SHEET), NEW_SHEET),
     "plml projections": (
         lambda: PLML(merge="parallel_projections", start=7, **FIRST).fit(SHEET),
         NEW_SHEET,
@@ -263,8 +269,8 @@ EXTRA = {
         BLOCK[:20] + 0.01,
     ),
     "ipa ldlc": (lambda: IPA(cover="ldlc", n_patches=12, **FIRST).fit(SHEET), NEW_SHEET),
-    "ipa lists": (lambda: IPA(cover=BANDS, **FIRST).fit(SHEET), NEW_SHEET),
-    "ipa table": (lambda: IPA(cover=band_table(), **FIRST).fit(SHEET), NEW_SHEET),
+    "ipa lists": (lambda: IPA(cover=Cover.patches(BANDS), **FIRST).fit(SHEET), NEW_SHEET),
+    "ipa table": (lambda: IPA(cover=Cover.patches(band_table()), **FIRST).fit(SHEET), NEW_SHEET),
     "ipa patches": (lambda: IPA(n_patches=15, n_neighbors=8, **FIRST).fit(SHEET), NEW_SHEET),
     "ipa line": (lambda: IPA(n_components=1, **FIRST).fit(HELIX), HELIX[:20] + 0.01),
     "ipa space": (lambda: IPA(n_components=3, **FIRST).fit(BLOCK), BLOCK[:20] + 0.01),

@@ -8,11 +8,12 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
 
-from isofold import IPA
+from isofold import IPA, Cover
 from isofold.exceptions import InvalidInputError
 from isofold.quality import procrustes_error
 from isofold.sdp import Status
 from isofold.stitching import StitchTerms
+from support.helpers import cover_of
 from support.ipa_cases import embed_quietly, grid, half_cylinder, rectangle
 
 # Clusters of area 4.7/20 on half a cylinder of radius 1, as expanded by a half, are .36 wide to
@@ -105,16 +106,16 @@ def test_clusterer_that_finds_nothing(sheet):
 
 
 def test_labels_in_any_form(sheet, labels):
-    first = embed_quietly(model(cover=labels), sheet[0])
+    first = embed_quietly(model(cover=Cover.labels(labels)), sheet[0])
     assert procrustes_error(first, sheet[1]) < CURVED
     # Order of the names is that of the numbers, so that patches are numbered alike.
     for same in (list(labels), 7 * labels - 100, np.array([f"{label:02d}" for label in labels])):
-        np.testing.assert_array_equal(embed_quietly(model(cover=same), sheet[0]), first)
+        np.testing.assert_array_equal(embed_quietly(model(cover=cover_of(same)), sheet[0]), first)
 
 
 def test_table_in_any_form(sheet, patches):
     table = table_of(patches, 500)
-    first = embed_quietly(model(cover=table), sheet[0])
+    first = embed_quietly(model(cover=Cover.patches(table)), sheet[0])
     assert procrustes_error(first, sheet[1]) < CURVED
     for same in (
         table.astype(bool),
@@ -122,18 +123,18 @@ def test_table_in_any_form(sheet, patches):
         sp.csr_array(table),
         sp.csc_matrix(table),
     ):
-        np.testing.assert_array_equal(embed_quietly(model(cover=same), sheet[0]), first)
+        np.testing.assert_array_equal(embed_quietly(model(cover=cover_of(same)), sheet[0]), first)
 
 
 def test_lists_of_members_are_a_table(sheet, patches):
-    first = embed_quietly(model(cover=table_of(patches, 500)), sheet[0])
+    first = embed_quietly(model(cover=Cover.patches(table_of(patches, 500))), sheet[0])
     assert len({len(members) for members in patches}) > 1
     for same in (patches, [list(members) for members in patches], tuple(map(tuple, patches))):
-        np.testing.assert_array_equal(embed_quietly(model(cover=same), sheet[0]), first)
+        np.testing.assert_array_equal(embed_quietly(model(cover=cover_of(same)), sheet[0]), first)
 
 
 def test_given_patches_are_used_as_they_are(sheet, patches):
-    ipa = model(cover=table_of(patches, 500))
+    ipa = model(cover=Cover.patches(table_of(patches, 500)))
     embed_quietly(ipa, sheet[0])
     assert ipa.cover_.n_patches == len(patches)
     for patch, members in enumerate(patches):
@@ -142,14 +143,16 @@ def test_given_patches_are_used_as_they_are(sheet, patches):
 
 def test_labels_of_copies(sheet, labels):
     X, twice = np.concatenate([sheet[0], sheet[0]]), np.concatenate([labels, labels])
-    Y = embed_quietly(model(cover=twice), X)
+    Y = embed_quietly(model(cover=cover_of(twice)), X)
     np.testing.assert_array_equal(Y[:500], Y[500:])
-    np.testing.assert_array_equal(Y[:500], embed_quietly(model(cover=labels), sheet[0]))
+    np.testing.assert_array_equal(
+        Y[:500], embed_quietly(model(cover=Cover.labels(labels)), sheet[0])
+    )
 
 
 def test_cover_of_more_samples_than_are_drawn(monkeypatch, sheet, labels):
     monkeypatch.setattr("isofold.embedding.ipa.SAMPLE_SIZES", (300, 400))
-    ipa = model(cover=labels)
+    ipa = model(cover=Cover.labels(labels))
     Y = embed_quietly(ipa, sheet[0])
     assert len(ipa.node_samples_) <= 400
     assert procrustes_error(Y, sheet[1]) < CURVED
@@ -176,7 +179,7 @@ def test_number_of_clusters(sheet):
     ids=["PCA", "Isomap"],
 )
 def test_chart_by_an_embedder(sheet, labels, chart, error):
-    ipa = model(chart=chart, cover=labels)
+    ipa = model(chart=chart, cover=Cover.labels(labels))
     Y = embed_quietly(ipa, sheet[0])
     assert procrustes_error(Y, sheet[1]) < error
     np.testing.assert_array_equal(ipa.transform(sheet[0]), Y)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 from sklearn.decomposition import PCA
 
-from isofold import IPA, datasets
+from isofold import IPA, Cover, datasets
 from isofold.exceptions import InvalidInputError
 from isofold.quality import procrustes_error
 from isofold.stitching import StitchTerms
@@ -245,21 +245,30 @@ def test_far_from_the_origin(offset):
         ({"n_components": "two"}, "n_components='two'.*'auto'"),
         ({"n_components": 4}, "n_components=4, but X has 3 feature.*at most n_components=3"),
         ({"cover": "ball"}, "cover='ball' is unknown.*balls, kmeans"),
-        ({"cover": None}, "80 samples.*Pass 'balls'"),
-        ({"cover": 3}, "80 samples.*Pass 'balls'"),
-        ({"cover": []}, r"shape \(0,\).*80 samples"),
-        ({"cover": np.zeros(10, dtype=int)}, r"shape \(10,\).*80 samples.*Pass"),
-        ({"cover": np.zeros((80, 2, 2))}, r"shape \(80, 2, 2\)"),
-        ({"cover": np.full(80, 0.5)}, "float64.*no labels.*integer or string"),
-        ({"cover": np.array([None, "a"] * 40, dtype=object)}, "cannot be compared"),
-        ({"cover": np.zeros((80, 2))}, "Patch 0.*holds no points.*Leave it out"),
-        ({"cover": np.full((80, 2), 0.5)}, "neither 0 nor 1.*memberships > 0.5"),
-        ({"cover": np.ones((79, 2))}, r"shape \(79, 2\).*80 points"),
-        ({"cover": sp.csr_array((80, 2))}, "Patch 0.*holds no points"),
-        ({"cover": [[0, 1], [2, 3]]}, "76 of 80 points are in no patch.*point 4.*Add them"),
-        ({"cover": [list(range(80)), [79, 80]]}, "Patch 1 holds the point 80.*0 to 79"),
-        ({"cover": [list(range(80)), [1.5, 2.5]]}, "Patch 1.*not as a list of points"),
-        ({"cover": [list(range(80)), [3, 3]]}, "Patch 1 holds the point 3 2 times"),
+        ({"cover": None}, "cover is a NoneType. Pass 'balls'"),
+        ({"cover": 3}, "cover is a int. Pass 'balls'"),
+        ({"cover": Cover.labels([])}, r"shape \(0,\).*80 samples"),
+        ({"cover": Cover.labels(np.zeros(10, dtype=int))}, r"shape \(10,\).*80 samples.*Pass"),
+        ({"cover": Cover.labels(np.zeros((80, 2, 2)))}, r"shape \(80, 2, 2\)"),
+        ({"cover": Cover.labels(np.full(80, 0.5))}, "float64.*no labels.*integer or string"),
+        ({"cover": Cover.labels(np.array([None, "a"] * 40, dtype=object))}, "cannot be compared"),
+        ({"cover": Cover.patches(np.zeros((80, 2)))}, "Patch 0.*holds no points.*Leave it out"),
+        ({"cover": Cover.patches(np.full((80, 2), 0.5))}, "neither 0 nor 1.*memberships > 0.5"),
+        ({"cover": Cover.patches(np.ones((79, 2)))}, r"shape \(79, 2\).*80 points"),
+        ({"cover": Cover.patches(sp.csr_array((80, 2)))}, "Patch 0.*holds no points"),
+        (
+            {"cover": Cover.patches([[0, 1], [2, 3]])},
+            "76 of 80 points are in no patch.*point 4.*Add them",
+        ),
+        (
+            {"cover": Cover.patches([list(range(80)), [79, 80]])},
+            "Patch 1 holds the point 80.*0 to 79",
+        ),
+        (
+            {"cover": Cover.patches([list(range(80)), [1.5, 2.5]])},
+            "Patch 1.*not as a list of points",
+        ),
+        ({"cover": Cover.patches([list(range(80)), [3, 3]])}, "Patch 1 holds the point 3 2 times"),
         ({"cover": "kmeans", "n_patches": 81}, "81 clusters.*at most 80"),
         ({"n_patches": 0}, "n_patches=0.*at least 1"),
         ({"n_patches": 2.5}, "n_patches=2.5.*whole number"),
@@ -355,7 +364,7 @@ def test_odd_numbers_of_patches(cover, n_patches):
     ids=["one", "all different", "gaps"],
 )
 def test_odd_labels(labels):
-    ipa = model(cover=labels)
+    ipa = model(cover=Cover.labels(labels))
     embed_quietly(ipa, SHEET)
     assert_usable(ipa, SHEET)
 
@@ -365,7 +374,7 @@ def test_clusters_that_empty_out_in_the_sample(monkeypatch):
     monkeypatch.setattr("isofold.embedding.ipa.SAMPLE_SIZES", (60, 80))
     data = datasets.s_curve(320, random_state=0)
     labels = np.arange(320) // 2
-    ipa = model(cover=labels)
+    ipa = model(cover=Cover.labels(labels))
     embed_quietly(ipa, data.X)
     assert_usable(ipa, data.X)
 
@@ -380,6 +389,6 @@ def test_patches_that_empty_out_in_the_sample(monkeypatch):
         table[members, patch] = 1
     table[:, 40] = 1
     table[5, 41] = 1
-    ipa = model(cover=table)
+    ipa = model(cover=Cover.patches(table))
     embed_quietly(ipa, X)
     assert_usable(ipa, X)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
-from isofold import PLML, datasets
+from isofold import PLML, Cover, datasets
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
 from isofold.linalg import procrustes
 from isofold.merging.walk import HINGES
@@ -147,7 +147,7 @@ def folded(arcs, turns, n_rows=8):
 @pytest.mark.parametrize("turns", [[40.0], [-70.0], [100.0], [30.0, -60.0, 50.0], [80.0, 80.0]])
 def test_a_folded_strip_is_laid_flat(turns):
     X, flat, labels = folded(np.full(len(turns) + 1, 4.0), turns)
-    plml = model(clustering=labels, n_neighbors=6).fit(X)
+    plml = model(clustering=Cover.labels(labels), n_neighbors=6).fit(X)
     assert_equal_up_to_rigid_motion(plml.embedding_, flat, atol=EXACT)
     np.testing.assert_array_equal(plml.labels_, labels)
     np.testing.assert_array_equal(
@@ -167,7 +167,7 @@ def test_a_folded_strip_is_laid_flat(turns):
 @pytest.mark.parametrize("turn", [20.0, 60.0, 89.0, 91.0, 105.0, 115.0, 135.0, 160.0])
 def test_a_zigzag_is_as_long_as_its_parts(turn):
     X, flat, labels = folded(np.full(5, 4.0), [turn, -turn, turn, -turn], n_rows=0)
-    plml = model(n_components=1, clustering=labels, n_neighbors=3).fit(X)
+    plml = model(n_components=1, clustering=Cover.labels(labels), n_neighbors=3).fit(X)
     assert_equal_up_to_rigid_motion(plml.embedding_, flat, atol=EXACT)
     assert plml.embedding_.shape == (45, 1)
 
@@ -200,7 +200,9 @@ def test_the_start_does_not_matter():
 def test_the_start_matters_to_the_earlier_forms():
     # What the thesis's table shows: a walk about means depends on where it starts.
     maps = [
-        model(clustering=BOXES, merge="parallel_projections", start=start).fit(SHEET).embedding_
+        model(clustering=Cover.labels(BOXES), merge="parallel_projections", start=start)
+        .fit(SHEET)
+        .embedding_
         for start in (int(FLAT[:, 0].argmin()), int(FLAT[:, 0].argmax()))
     ]
     assert procrustes_error(*maps) > 1e-6
@@ -211,7 +213,9 @@ def test_the_walk_starts_at_the_piece_of_a_sample():
     # So that all samples of a piece are the same start.
     for box in np.unique(BOXES)[:4]:
         first, second, third = (
-            model(clustering=BOXES, merge="parallel_projections", start=int(start)).fit(SHEET)
+            model(
+                clustering=Cover.labels(BOXES), merge="parallel_projections", start=int(start)
+            ).fit(SHEET)
             for start in np.flatnonzero(box == BOXES)[:3]
         )
         np.testing.assert_array_equal(first.embedding_, second.embedding_)
@@ -235,7 +239,7 @@ def test_folds_of_hyperplanes_place_pieces():
     with warnings.catch_warnings():
         # Pieces are not turned, so that some lie the wrong way round.
         warnings.simplefilter("ignore", DoubtfulMapWarning)
-        plml = model(clustering=slices, merge="isomap").fit(X)
+        plml = model(clustering=Cover.labels(slices), merge="isomap").fit(X)
     places = np.array([plml.embedding_[slices == s, 0].mean() for s in range(12)])
     true = np.array([FLAT[slices == s, 0].mean() for s in range(12)])
     assert abs(np.corrcoef(places, true)[0, 1]) > 0.999
@@ -350,8 +354,8 @@ def test_pieces_are_connected_by_a_tree(fitted):
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
 def test_motions_and_units_do_not_matter(unit):
     turn = np.linalg.qr(np.random.RandomState(3).normal(size=(3, 3)))[0]
-    one = model(clustering=BOXES).fit(SHEET)
-    moved = model(clustering=BOXES).fit(unit * (SHEET @ turn + 3.0))
+    one = model(clustering=Cover.labels(BOXES)).fit(SHEET)
+    moved = model(clustering=Cover.labels(BOXES)).fit(unit * (SHEET @ turn + 3.0))
     assert_equal_up_to_rigid_motion(moved.embedding_ / unit, one.embedding_, atol=EXACT)
     np.testing.assert_allclose(moved.distortion_, one.distortion_, atol=EXACT)
 
@@ -363,15 +367,15 @@ def test_units_do_not_matter_to_the_clustering():
 
 def test_the_order_of_samples_does_not_matter():
     order = np.random.RandomState(0).permutation(240)
-    one = model(clustering=BOXES).fit(SHEET)
-    other = model(clustering=BOXES[order]).fit(SHEET[order])
+    one = model(clustering=Cover.labels(BOXES)).fit(SHEET)
+    other = model(clustering=Cover.labels(BOXES[order])).fit(SHEET[order])
     assert_equal_up_to_rigid_motion(other.embedding_, one.embedding_[order], atol=EXACT)
     np.testing.assert_array_equal(other.labels_, one.labels_[order])
 
 
 def test_names_of_labels_do_not_matter():
-    one = model(clustering=BOXES).fit(SHEET)
-    other = model(clustering=[f"box {(7 * box) % 31}" for box in BOXES]).fit(SHEET)
+    one = model(clustering=Cover.labels(BOXES)).fit(SHEET)
+    other = model(clustering=Cover.labels([f"box {(7 * box) % 31}" for box in BOXES])).fit(SHEET)
     assert_equal_up_to_rigid_motion(other.embedding_, one.embedding_, atol=EXACT)
 
 
@@ -458,9 +462,9 @@ def test_components_have_the_shapes_that_they_have_alone():
     X = np.concatenate([SHEET, SHEET[:150] + UP])
     labels = np.concatenate([BOXES, BOXES[:150]])
     with pytest.warns(DisconnectedGraphWarning):
-        both = model(clustering=labels).fit(X)
+        both = model(clustering=Cover.labels(labels)).fit(X)
     for part in (slice(None, 240), slice(240, None)):
-        alone = model(clustering=labels[part]).fit(X[part])
+        alone = model(clustering=Cover.labels(labels[part])).fit(X[part])
         assert_equal_up_to_rigid_motion(both.embedding_[part], alone.embedding_, atol=EXACT)
 
 
@@ -519,12 +523,12 @@ def test_groups_too_small_for_a_plane_are_placed_by_the_nearest_piece():
 
 def test_an_outlier_joins_the_nearest_piece():
     X = np.concatenate([SHEET, [[0.0, 0.0, 9.0]]])
-    plml = model(clustering=np.append(BOXES, 99)).fit(X)
+    plml = model(clustering=Cover.labels(np.append(BOXES, 99))).fit(X)
     host = plml.labels_[240]
     nearest = cdist(X[240:], SHEET).argmin()
     assert plml.labels_[nearest] == host
     # Its own piece is tilted, no other.
-    alone = model(clustering=BOXES).fit(SHEET)
+    alone = model(clustering=Cover.labels(BOXES)).fit(SHEET)
     for piece in np.unique(plml.labels_[:240]):
         own = np.flatnonzero(plml.labels_[:240] == piece)
         if piece != host:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 
-from isofold import PLML, datasets
+from isofold import PLML, Cover, datasets
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning, InvalidInputError
 from isofold.quality import procrustes_error
 from support.helpers import assert_equal_up_to_rigid_motion
@@ -128,14 +128,14 @@ def test_labels_whose_pieces_are_lines_are_joined():
     # Columns of a grid have no planes, but any two of them have one.
     grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(6.0)), axis=2).reshape(-1, 2)
     X = np.pad(grid, ((0, 0), (0, 1)))
-    plml = model(clustering=grid[:, 0].astype(int), n_neighbors=4).fit(X)
+    plml = model(clustering=Cover.labels(grid[:, 0].astype(int)), n_neighbors=4).fit(X)
     assert (plml.planes_.ranks == 2).all()
     assert plml.labels_.max() + 1 == 4
     assert_equal_up_to_rigid_motion(plml.embedding_, grid, atol=EXACT)
 
 
 def test_a_label_for_every_sample():
-    plml = quiet_fit(model(clustering=np.arange(200)), SHEET)
+    plml = quiet_fit(model(clustering=Cover.labels(np.arange(200))), SHEET)
     assert_sound(plml, SHEET)
     assert (plml.planes_.ranks == 2).all()
 
@@ -143,8 +143,8 @@ def test_a_label_for_every_sample():
 def test_copies_of_samples_change_nothing():
     order = np.random.RandomState(0).permutation(270)
     chosen = np.concatenate([np.arange(200), np.arange(50), np.arange(20)])[order]
-    one = model(clustering=BOXES).fit(SHEET)
-    many = model(clustering=BOXES[chosen]).fit(SHEET[chosen])
+    one = model(clustering=Cover.labels(BOXES)).fit(SHEET)
+    many = model(clustering=Cover.labels(BOXES[chosen])).fit(SHEET[chosen])
     # Principal axes and the center count copies no more than once.
     np.testing.assert_allclose(np.abs(many.embedding_), np.abs(one.embedding_[chosen]), atol=EXACT)
     assert len(many.node_samples_) == 200
@@ -155,7 +155,10 @@ def test_copies_of_samples_change_nothing():
 
 def test_constant_columns_change_nothing():
     wide = np.column_stack([np.full(200, 7.0), SHEET, np.zeros(200)])
-    one, other = model(clustering=BOXES).fit(SHEET), model(clustering=BOXES).fit(wide)
+    one, other = (
+        model(clustering=Cover.labels(BOXES)).fit(SHEET),
+        model(clustering=Cover.labels(BOXES)).fit(wide),
+    )
     assert_equal_up_to_rigid_motion(other.embedding_, one.embedding_, atol=EXACT)
 
 
@@ -191,15 +194,15 @@ def test_units_out_of_range_are_refused(unit):
 
 
 def test_far_from_the_origin():
-    plml = model(clustering=BOXES).fit(SHEET + 1e6)
+    plml = model(clustering=Cover.labels(BOXES)).fit(SHEET + 1e6)
     # Coordinates there are known to 1e-10.
-    near = model(clustering=BOXES).fit(SHEET)
+    near = model(clustering=Cover.labels(BOXES)).fit(SHEET)
     assert_equal_up_to_rigid_motion(plml.embedding_, near.embedding_, atol=1e-7)
 
 
 def test_single_precision_is_kept():
-    narrow = model(clustering=BOXES).fit(SHEET.astype(np.float32))
-    wide = model(clustering=BOXES).fit(SHEET)
+    narrow = model(clustering=Cover.labels(BOXES)).fit(SHEET.astype(np.float32))
+    wide = model(clustering=Cover.labels(BOXES)).fit(SHEET)
     assert narrow.embedding_.dtype == np.float32
     assert_equal_up_to_rigid_motion(narrow.embedding_, wide.embedding_, atol=SINGLE * 10)
     back = narrow.inverse_transform(narrow.embedding_)
@@ -235,7 +238,7 @@ def test_the_size_of_pieces_is_chosen():
     clean, rough = quiet_fit(model(), SHEET), quiet_fit(model(), noisy)
     assert isinstance(clean.piece_size_, int)
     assert clean.piece_size_ <= rough.piece_size_
-    given = model(clustering=BOXES).fit(SHEET)
+    given = model(clustering=Cover.labels(BOXES)).fit(SHEET)
     assert given.piece_size_ is None
 
 
@@ -256,7 +259,10 @@ def test_seeds_matter_only_to_the_clustering():
     maps = [model(random_state=seed, piece_size=9).fit(SHEET).embedding_ for seed in (0, 0, 1)]
     np.testing.assert_array_equal(maps[0], maps[1])
     assert not np.array_equal(maps[0], maps[2])
-    given = [model(random_state=seed, clustering=BOXES).fit(SHEET).embedding_ for seed in (0, 1)]
+    given = [
+        model(random_state=seed, clustering=Cover.labels(BOXES)).fit(SHEET).embedding_
+        for seed in (0, 1)
+    ]
     np.testing.assert_array_equal(given[0], given[1])
 
 
@@ -275,9 +281,9 @@ def test_seeds_matter_only_to_the_clustering():
         ({"piece_size": None}, "piece_size"),
         ({"clustering": "kmeans"}, "clustering='kmeans' is unknown"),
         ({"clustering": None}, "None"),
-        ({"clustering": np.zeros(199, dtype=int)}, "199 labels, but there are 200"),
-        ({"clustering": np.zeros((200, 2), dtype=int)}, r"\(200, 2\)"),
-        ({"clustering": np.linspace(0, 1, 200)}, "float64"),
+        ({"clustering": Cover.labels(np.zeros(199, dtype=int))}, "199 labels, but there are 200"),
+        ({"clustering": Cover.labels(np.zeros((200, 2), dtype=int))}, r"\(200, 2\)"),
+        ({"clustering": Cover.labels(np.linspace(0, 1, 200))}, "float64"),
         ({"merge": "serial"}, "merge='serial' is unknown"),
         ({"merge": None}, "merge=None is unknown"),
         ({"n_neighbors": 0}, "n_neighbors"),

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from isofold import IPA, Unfold, plot
+from isofold import IPA, Cover, Unfold, plot
 from isofold.exceptions import DoubtfulMapWarning
 from isofold.quality import procrustes_error
 
@@ -92,7 +92,7 @@ def peptide(n_planes, seed=0):
 
 def test_groups_of_atoms_that_turn_about_bonds_are_told():
     X, groups = peptide(8)
-    ipa, names = flags_of(X, n_components=3, cover=groups, chart="pca")
+    ipa, names = flags_of(X, n_components=3, cover=Cover.patches(groups), chart="pca")
     assert "hinges" in names
     assert ipa.diagnosis_["hinges"].value == len(groups)
 
@@ -101,7 +101,7 @@ def test_flat_groups_in_one_plane_do_not_turn():
     # Patches of dimension two again, but each shares five points in general position with the next.
     X = np.pad(np.random.default_rng(0).random((26, 2)), ((0, 0), (0, 1)))
     groups = [list(range(k, min(k + 9, 26))) for k in range(0, 21, 4)]
-    assert "hinges" not in flags_of(X, n_components=3, cover=groups, chart="pca")[1]
+    assert "hinges" not in flags_of(X, n_components=3, cover=Cover.patches(groups), chart="pca")[1]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 
+from isofold import Cover
 from isofold.clustering import kmeans
 from isofold.exceptions import InvalidInputError
 from isofold.patches.labels import labels_of
@@ -55,7 +56,7 @@ def test_nothing_but_noise():
 
 @pytest.mark.parametrize("given", [[7, -1, 7], ["b", "a", "b"], np.array([True, False, True])])
 def test_given_labels(given):
-    labels, centers = labels_of(given, np.eye(3), n_patches=None, random_state=0)
+    labels, centers = labels_of(Cover.labels(given), np.eye(3), n_patches=None, random_state=0)
     assert labels.tolist() == [1, 0, 1]
     assert centers is None
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from isofold import Cover
 from isofold.neighbors import connected_components
 from isofold.quality import procrustes_error
 from support.ipa_cases import grid, half_cylinder, rectangle, stitched
@@ -99,7 +100,7 @@ def test_given_patches_that_share_no_points_are_pieces():
     # The graph joins both halves of the grid, but nothing says how the patches fit.
     flat = grid(8, 20)
     table = np.column_stack([flat[:, 0] < 10, flat[:, 0] >= 10]).astype(int)
-    found = stitched(np.pad(flat, ((0, 0), (0, 1))), cover=table).map
+    found = stitched(np.pad(flat, ((0, 0), (0, 1))), cover=Cover.patches(table)).map
     assert len(found.components) == 2
     np.testing.assert_array_equal(found.labels, (flat[:, 0] >= 10).astype(int))
     ends = flat[found.graph.bridges]

@@ -6,10 +6,12 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
+from isofold import Cover
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import build_graph
 from isofold.neighbors.point_set import PointSet
 from isofold.stitching.covers import CoverMaker, read_cover
+from support.helpers import cover_of
 from support.ipa_cases import grid, half_cylinder
 
 POINTS = half_cylinder(grid(12, 20))
@@ -40,7 +42,7 @@ def test_names_and_clusterers_pass():
 def test_labels_of_the_nodes(labels):
     rows = np.array([0, 2, 4])
     for given in (labels, np.array(labels), tuple(labels)):
-        np.testing.assert_array_equal(read_cover(given, 5, rows), np.array(labels)[rows])
+        np.testing.assert_array_equal(read_cover(cover_of(given), 5, rows), np.array(labels)[rows])
 
 
 def test_memberships_of_the_nodes():
@@ -48,13 +50,13 @@ def test_memberships_of_the_nodes():
     rows = np.array([1, 2, 4])
     forms = [table, table.astype(bool), sp.csr_array(table), [[0, 1, 2], [2, 3, 4]]]
     for given in forms:
-        found = read_cover(given, 5, rows)
+        found = read_cover(cover_of(given), 5, rows)
         assert sp.issparse(found)
         np.testing.assert_array_equal(found.toarray(), table[rows])
 
 
 def test_lists_of_different_lengths():
-    found = read_cover([[0, 1, 2, 3], [3, 4]], 5, np.arange(5))
+    found = read_cover(Cover.patches([[0, 1, 2, 3], [3, 4]]), 5, np.arange(5))
     np.testing.assert_array_equal(found.toarray(), [[1, 0], [1, 0], [1, 0], [1, 1], [0, 1]])
 
 
@@ -139,7 +141,7 @@ def test_clusters_have_one_level(whole, cover):
 def test_labels_follow_the_nodes_of_a_component(whole):
     labels = np.where(POINTS[:, 0] > 0, 5, 2)
     nodes = np.flatnonzero(POINTS[:, 2] < 6)
-    found = covers(read_cover(labels, N, ALL))
+    found = covers(read_cover(Cover.labels(labels), N, ALL))
     cover, _ = found.charted(whole.restrict(nodes), 0)
     assert cover.n_patches == 2
     assert cover.n_points == len(nodes)
@@ -151,7 +153,7 @@ def test_labels_follow_the_nodes_of_a_component(whole):
 def test_memberships_without_nodes_in_a_component_are_left_out(whole):
     halves = np.column_stack([POINTS[:, 2] < 6, POINTS[:, 2] > 4, POINTS[:, 2] > 9]).astype(int)
     nodes = np.flatnonzero(POINTS[:, 2] < 6)
-    found = covers(read_cover(halves, N, ALL))
+    found = covers(read_cover(cover_of(halves), N, ALL))
     cover, _ = found.charted(whole.restrict(nodes), 0)
     assert cover.n_patches == 2
     np.testing.assert_array_equal(nodes[cover.members_of(0)], nodes)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
+from isofold import Cover
 from isofold._findings import Diagnosis
 from isofold.linalg import procrustes
 
@@ -32,6 +34,12 @@ def assert_equal_up_to_rigid_motion(actual, expected, *, atol, reflection=True):
         f"after the best rigid motion point {worst} is {gaps[worst]:.3g} away from its partner "
         f"(allowed {atol:.3g}); rms over all points {np.sqrt((gaps**2).mean()):.3g}"
     )
+
+
+def cover_of(given):
+    """Return labels or patches, whichever an array, a matrix or lists hold, as a cover."""
+    is_flat = not sp.issparse(given) and all(np.ndim(each) == 0 for each in given)
+    return Cover.labels(given) if is_flat else Cover.patches(given)
 
 
 def texts(findings):

@@ -29,6 +29,7 @@ from isofold import (
     PLML,
     VQPCA,
     ColoredMVU,
+    Cover,
     DisjointMVU,
     FastMVU,
     GeodesicKMedoids,
@@ -103,7 +104,7 @@ CASES = {
         NEW_SHEET,
     ),
     "ipa labels": (
-        lambda: IPA(cover=(SHEET[:, 0] // 4).astype(int), random_state=0).fit(SHEET),
+        lambda: IPA(cover=Cover.labels((SHEET[:, 0] // 4).astype(int)), random_state=0).fit(SHEET),
         NEW_SHEET,
     ),
     "ipa embedders": (

@@ -252,7 +252,8 @@ _UNFOLDING = {
     "bent_tesserae": Text(
         "The {n} tesserae are not flat: {value:.0%} of their squared distances lie beyond "
         "{dimension} dimensions and are lost.",
-        "Use more tesserae (for example {p.cover:=('affinity', 50)}), or more {p.n_components}.",
+        "Use more tesserae (for example {p.cover:=Cover.clusters('affinity', 50)}), or more "
+        "{p.n_components}.",
     ),
     "torn_tesserae": Text(
         "The tesserae do not fit together: lengths between them are wrong by {value:.0%} of their "

@@ -88,13 +88,12 @@ class IPA(BaseEmbedder):
     ----------
     n_components : int or "auto", default=2
         Dimension r of the map; "auto" takes the intrinsic dimension of the data.
-    cover : {"balls", "kmeans", "ldlc"}, clusterer, or array-like, default="balls"
+    cover : {"balls", "kmeans", "ldlc"}, clusterer or Cover, default="balls"
         How the data are covered by patches. "balls": balls of a neighbor graph that grow until
-        their tangent stands out from the noise. "kmeans", "ldlc" (flat clusters in one piece, see
-        `LDLC`), a scikit-learn clusterer, or one label a sample: clusters, expanded until they
-        overlap. A table (n_samples × n_patches) of zeros and
-        ones, or one list of samples a patch: patches as they are given. Whatever is chosen here
-        other than "balls" is stitched, also where the data are no sheet.
+        their tangent stands out from the noise. "kmeans", "ldlc" (flat connected clusters, see
+        `LDLC`), a scikit-learn clusterer, or ``Cover.labels(...)``: clusters, expanded until they
+        overlap. ``Cover.patches(...)``: patches as they are given. Any choice other than "balls" is
+        stitched, even if the data are not a sheet.
     n_patches : int or "auto", default="auto"
         Number of patches, about. "auto" lets balls find their own size, and takes one cluster for
         every 20 points, at most 50. With a number, patches are stitched in any case; balls that
@@ -123,14 +122,14 @@ class IPA(BaseEmbedder):
     embedding_ : ndarray of shape (n_samples, n_components)
         The map.
     diagnosis_ : Diagnosis
-        What could make the map untrue, each doubt with figure, limit, words and advice.
+        What could make the map untrue: findings with figure, limit, text and advice.
     estimated_error_ : float
         Estimated error of the coordinates relative to their extent.
     solution_ : SDPSolution or None
-        The stitching of the largest piece with its certificate; None if it was not stitched.
+        The stitching of the largest component with its certificate; None if it was not stitched.
     layout_ : {"stitched", "paths", "projection"}
-        What was done with the largest piece: its patches were stitched, or laid out along shortest
-        paths (data that are no sheet), or it is the projection onto a single patch.
+        What was done with the largest component: its patches were stitched, or laid out along
+        shortest paths (data that are not a sheet), or it is the projection onto a single patch.
     distortion_ : ndarray of shape (n_samples,)
         Mean relative length error of the graph edges at every sample, or at the nearest sample
         that has edges.
@@ -146,13 +145,14 @@ class IPA(BaseEmbedder):
         Variances along the axes of the space in which patches fit best; more than n_components of
         them if the data do not fit into so few.
     discarded_variance_ratio_ : float
-        The share of these variances beyond n_components.
+        The fraction of these variances beyond n_components.
     component_ : ndarray of int of shape (n_samples,)
-        The piece to which every sample belongs, the largest first.
+        The connected component of every sample, the largest first.
     bridges_ : ndarray of int of shape (n_bridges, 2)
-        Pairs of samples whose straight distance placed one piece beside the other.
+        Pairs of samples whose straight distance placed one component beside the other.
     outliers_ : ndarray of bool of shape (n_samples,)
-        Samples far off the patches around them. They are placed, but told nothing to the map.
+        Samples far from the patches around them. They were placed on the map but not used to fit
+        it.
     n_components_ : int
         The dimension of the map.
     map_ : PatchMap

@@ -38,6 +38,7 @@ from isofold.merging.rules import RULES
 from isofold.merging.tears import Tears, find_tears
 from isofold.merging.walk import HINGES
 from isofold.neighbors import build_search
+from isofold.patches.choices import Cover
 from isofold.patches.labels import labels_of
 from isofold.patches.planes import Planes
 from isofold.sdp import LowRankSDP, SDPSolution
@@ -61,10 +62,10 @@ class PLML(BaseEmbedder):
         Points of a piece, about (the thesis's k); none has fewer than half of them. Smaller ones
         follow curvature, larger ones outweigh noise. "auto": the size for which the planes of
         neighboring pieces agree best; with "gmm", what 32 Gaussians have.
-    clustering : {"balanced", "gmm", "mst"}, clusterer or array-like, default="balanced"
-        How pieces are cut. "balanced": k-means with a least size, by minimum-cost flow for up to
+    clustering : {"balanced", "gmm", "mst"}, clusterer or Cover, default="balanced"
+        How cells are cut. "balanced": k-means with a least size, by minimum-cost flow for up to
         2,000 points. "gmm": a mixture of up to 32 Gaussians. "mst": along the shortest edges of
-        the spanning tree, in chains. A scikit-learn clusterer, or one label a sample.
+        the spanning tree, in chains. A scikit-learn clusterer, or ``Cover.labels(...)``.
     merge : {"parallel", "parallel_projections", "orthogonal", "isomap"}, default="parallel"
         How pieces are joined. "parallel": turned about hinges between them. The others are the
         earlier papers', for comparison: turned about means; projected without a turn, which
@@ -268,7 +269,7 @@ class PLML(BaseEmbedder):
         places, components = core.points, core.components
         given, n_jobs = self.clustering, self.n_jobs
         if not isinstance(given, str):
-            is_array = not hasattr(given, "fit_predict")
+            is_array = isinstance(given, Cover)
             table = X if is_array else places
             labels, _ = labels_of(
                 given, table, n_patches=None, random_state=rng, name="clustering", n_jobs=n_jobs

@@ -13,6 +13,7 @@ from isofold.clustering.kmeans import kmeans
 from isofold.clustering.ldlc import LDLC
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import build_search
+from isofold.patches.choices import Cover
 
 __all__ = ["labels_of"]
 
@@ -36,13 +37,14 @@ def labels_of(
     name: str = "cover",
     n_jobs: int | None = None,
 ) -> tuple[IntArray, FloatArray | None]:
-    """Return the clusters that a name, a clusterer or an array of labels means.
+    """Return the clusters that a name, a clusterer or a cover by labels means.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from isofold import Cover
     >>> points = np.array([[0.0], [1.0], [5.0]])
-    >>> labels_of(["b", "b", "a"], points, n_patches=None, random_state=0)
+    >>> labels_of(Cover.labels(["b", "b", "a"]), points, n_patches=None, random_state=0)
     (array([1, 1, 0]), None)
     """
     if isinstance(cover, str):
@@ -61,7 +63,13 @@ def labels_of(
         return clusters.labels, clusters.centers
     if hasattr(cover, "fit_predict") and not isinstance(cover, type):
         return _labels_by(cover, points, random_state=random_state, n_jobs=n_jobs)
-    return _given_labels(cover, len(points), name=name), None
+    if not isinstance(cover, Cover) or cover.kind != "labels":
+        msg = (
+            f"{name} is a {type(cover).__name__}. Pass the name of a clustering, an instance of a "
+            f"clusterer, or isofold.Cover.labels(one label a sample)."
+        )
+        raise InvalidInputError(msg)
+    return _given_labels(cover.content, len(points), name=name), None
 
 
 def _labels_by(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from isofold.exceptions import InvalidInputError
 from isofold.neighbors import NeighborGraph
 from isofold.neighbors.point_set import PointSet
 from isofold.patches import ChartFit, PatchCover, ScaleRules, charted_balls, fit_charts
+from isofold.patches.choices import Cover
 from isofold.patches.coarse import rough_balls
 from isofold.patches.embedder_charts import fit_embedders
 from isofold.patches.from_clusters import cover_from_labels, cover_from_memberships
@@ -215,7 +215,7 @@ class CoverMaker:
             used = np.flatnonzero(np.asarray(table.sum(axis=0)).ravel())
             return cover_from_memberships(len(nodes), table[:, used], points.points)
         if isinstance(self.cover, np.ndarray):
-            labels, centers = self._labels_of(self.cover[nodes], points.points)
+            labels, centers = self._labels_of(Cover.labels(self.cover[nodes]), points.points)
         else:
             clustering = self.clustering or self._clustered(points)
             own = clustering.restrict(nodes)
@@ -276,12 +276,24 @@ def read_cover(cover: Any, n_samples: int, rows: IntArray) -> Any:
         raise InvalidInputError(msg)
     if hasattr(cover, "fit_predict"):
         return cover
-    if sp.issparse(cover) or _is_lists(cover) or np.ndim(cover) == 2:
-        patches, members = read_memberships(cover, n_samples)
+    if not isinstance(cover, Cover):
+        msg = (
+            f"cover is a {type(cover).__name__}. Pass 'balls', 'kmeans', 'ldlc', a clusterer, "
+            f"isofold.Cover.labels(one label a sample) or isofold.Cover.patches(members)."
+        )
+        raise InvalidInputError(msg)
+    if cover.kind == "clusters":
+        msg = (
+            f"cover={cover!r} names clusters with their number, which is n_patches here. Pass "
+            f"cover={cover.content!r}, n_patches={cover.n_clusters}."
+        )
+        raise InvalidInputError(msg)
+    if cover.kind == "patches":
+        patches, members = read_memberships(cover.content, n_samples)
         shape = (n_samples, int(patches[-1]) + 1)
         ones = np.ones(len(patches), dtype=np.int8)
         return sp.csr_array((ones, (members, patches)), shape=shape)[rows]
-    labels = np.asarray(cover)
+    labels = np.asarray(cover.content)
     if labels.ndim != 1 or len(labels) != n_samples:
         msg = (
             f"cover has shape {labels.shape}, but there are {n_samples} samples. Pass 'balls', "
@@ -289,8 +301,3 @@ def read_cover(cover: Any, n_samples: int, rows: IntArray) -> Any:
         )
         raise InvalidInputError(msg)
     return labels[rows]
-
-
-def _is_lists(cover: Any) -> bool:
-    is_sequence = isinstance(cover, Sequence) and len(cover) > 0
-    return is_sequence and not isinstance(cover[0], str) and np.ndim(cover[0]) > 0

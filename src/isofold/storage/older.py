@@ -10,8 +10,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from isofold._findings import Diagnosis, Finding, Severity
+from isofold.patches.choices import Cover
 from isofold.storage.flaws import require
 
 __all__ = [
@@ -37,14 +39,26 @@ def migrate_embedder(stored: dict[str, Any]) -> dict[str, Any]:
 def _with_choices(stored: dict[str, Any]) -> dict[str, Any]:
     """Turn words and numbers that were parameters into the objects that are."""
     from isofold.neighbors.resolve import named_graph
+    from isofold.patches.choices import is_raw
     from isofold.sdp import Soft
 
     if "graph" in stored:
         is_default = isinstance(stored["graph"], str) and stored["graph"] == "knn"
         stored["graph"] = None if is_default else named_graph(stored["graph"])
+    for name in ("cover", "clustering"):
+        if is_raw(stored.get(name)):
+            stored[name] = _cover(stored[name])
     if isinstance(stored.get("lengths"), Real):
         stored["lengths"] = Soft(float(stored["lengths"]))
     return stored
+
+
+def _cover(given: Any) -> Cover:
+    """Turn a pair of a word and a number, labels or patches into a cover."""
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
+        return Cover.clusters(*given)
+    is_flat = not issparse(given) and all(np.ndim(each) == 0 for each in given)
+    return Cover.labels(given) if is_flat else Cover.patches(given)
 
 
 def migrate_unfold(stored: dict[str, Any]) -> dict[str, Any]:

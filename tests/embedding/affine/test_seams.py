@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from isofold import TesseraMap
+from isofold import Cover, TesseraMap
 from isofold.clustering import kmeans
 from isofold.embedding.affine.seams import MOST_SEAMS, choose_links
 from isofold.exceptions import InvalidInputError
@@ -48,4 +48,4 @@ def test_a_program_that_would_take_an_hour_is_refused(monkeypatch):
     with pytest.raises(
         InvalidInputError, match=r"30 tesserae with \d+ links make \d+ equations.*cover="
     ):
-        TesseraMap(cover=labels).fit(X)
+        TesseraMap(cover=Cover.labels(labels)).fit(X)

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist, pdist
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 
-from isofold import EAT, TesseraMap, datasets
+from isofold import EAT, Cover, TesseraMap, datasets
 from isofold._format import count
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
 from isofold.linalg import procrustes
@@ -103,7 +103,7 @@ def test_two_flat_wings_are_two_tesserae():
     flat = np.column_stack([rng.uniform(-1, 1, size=80), rng.uniform(0, 1.5, size=80)])
     bent = np.column_stack([np.abs(flat[:, 0]), flat])
     bent[:, :2] /= np.sqrt(2)
-    tessera = model(cover=(flat[:, 0] > 0).astype(int), n_links=3).fit(bent)
+    tessera = model(cover=Cover.labels((flat[:, 0] > 0).astype(int)), n_links=3).fit(bent)
     assert tessera.tesserae_.n_tesserae == 2
     assert tessera.tesserae_.residual < RIGID
     # Links are shorter than on the flat sheet where they cut the corner, but all are short.
@@ -116,7 +116,7 @@ def test_one_tessera_is_principal_axes():
     X = np.random.RandomState(0).normal(size=(30, 4)) * [4.0, 2.0, 0.1, 0.1]
     centered = X - X.mean(axis=0)
     expected = centered @ np.linalg.svd(centered)[2][:2].T
-    for cover in (np.zeros(30, dtype=int), ("kmeans", 1)):
+    for cover in (Cover.labels(np.zeros(30, dtype=int)), Cover.clusters("kmeans", 1)):
         tessera = model(cover=cover, gamma=0.3).fit(X)
         assert tessera.links_.shape == (0, 2)
         assert_equal_up_to_rigid_motion(tessera.embedding_, expected, atol=RIGID)
@@ -139,7 +139,7 @@ def test_samples_of_their_own_are_much_like_eat():
 def test_many_samples_are_mapped_by_landmarks():
     roll = datasets.swiss_roll(3000, width=21.0, uniform=True, random_state=0)
     train, new = slice(None, 2200), slice(2200, None)
-    tessera = model(cover=("kmeans", 30)).fit(roll.X[train])
+    tessera = model(cover=Cover.clusters("kmeans", 30)).fit(roll.X[train])
     assert procrustes_error(tessera.embedding_, roll.truth[train]) < 0.06
     assert tessera.kernel_rank_ratio_ is None
     assert len(tessera.map_.trend.points) < 2200
@@ -228,7 +228,7 @@ def test_links_hold_neighboring_tesserae_together(fitted):
 
 @pytest.mark.parametrize("n_links", [1, 2, 4])
 def test_number_of_links(n_links):
-    tessera = model(cover=("kmeans", 8), n_links=n_links)
+    tessera = model(cover=Cover.clusters("kmeans", 8), n_links=n_links)
     with warnings.catch_warnings():
         # One link is a ball joint.
         warnings.simplefilter("ignore", DoubtfulMapWarning)
@@ -253,7 +253,7 @@ def test_what_is_reported_is_what_is_seen(fitted):
 
 
 def test_objective_is_that_of_another_solver():
-    cover = np.floor(FLAT[:60, 0] * 2).astype(int)
+    cover = Cover.labels(np.floor(FLAT[:60, 0] * 2).astype(int))
     own, other = (
         model(cover=cover, solver=solver).fit(SHEET[:60])
         for solver in (DenseSDP(tol=1e-6), ConicSDP())
@@ -295,7 +295,7 @@ def test_pieces_are_placed_within_the_span_of_a_polynomial(degree):
         return (X @ Y.T / 4 + 1) ** degree
 
     quarters = np.floor(FLAT[:, 0] * 4 / 3).astype(int)
-    tessera = model(cover=quarters, kernel=kernel).fit(SHEET)
+    tessera = model(cover=Cover.labels(quarters), kernel=kernel).fit(SHEET)
     assert tessera.tesserae_.n_rows == 12
     assert tessera.kernel_rank_ratio_ * 120 == pytest.approx({2: 8, 3: 15}[degree])
     assert procrustes_error(tessera.embedding_, FLAT) < {2: 0.06, 3: 0.03}[degree]
@@ -313,7 +313,7 @@ def test_automatic_kernels_are_some_lengths_wide():
 
 def test_labels_of_the_user_are_kept():
     labels = np.random.RandomState(0).permutation(6)[np.floor(FLAT[:, 0] * 2).astype(int)] * 10
-    tessera = model(cover=labels).fit(SHEET)
+    tessera = model(cover=Cover.labels(labels)).fit(SHEET)
     _, expected = np.unique(labels, return_inverse=True)
     np.testing.assert_array_equal(tessera.labels_, expected)
     assert procrustes_error(tessera.embedding_, FLAT) < 0.06
@@ -329,7 +329,7 @@ def test_a_clusterer_is_cloned():
 
 @pytest.mark.parametrize("cover", COVERS)
 def test_number_of_clusters(cover):
-    tessera = model(cover=(cover, 9)).fit(SHEET)
+    tessera = model(cover=Cover.clusters(cover, 9)).fit(SHEET)
     assert tessera.tesserae_.n_tesserae == 9
     assert len(np.unique(tessera.labels_)) == 9
 
@@ -340,8 +340,8 @@ def test_number_of_clusters(cover):
 @pytest.mark.parametrize("unit", [1e-3, 1e3])
 def test_motions_and_units_do_not_matter(fitted, unit):
     turn = np.linalg.qr(np.random.RandomState(0).normal(size=(3, 3)))[0]
-    moved = model(cover=fitted.labels_).fit(unit * (SHEET @ turn + 3.0))
-    same = model(cover=fitted.labels_).fit(SHEET)
+    moved = model(cover=Cover.labels(fitted.labels_)).fit(unit * (SHEET @ turn + 3.0))
+    same = model(cover=Cover.labels(fitted.labels_)).fit(SHEET)
     assert_equal_up_to_rigid_motion(moved.embedding_ / unit, same.embedding_, atol=SAME)
     assert moved.gamma_ * unit**2 == pytest.approx(same.gamma_)
     np.testing.assert_array_equal(moved.links_, same.links_)
@@ -350,8 +350,8 @@ def test_motions_and_units_do_not_matter(fitted, unit):
 def test_the_order_of_samples_does_not_matter():
     order = np.random.RandomState(0).permutation(120)
     labels = np.floor(FLAT[:, 0] * 3).astype(int)
-    one = model(cover=labels).fit(SHEET)
-    other = model(cover=labels[order]).fit(SHEET[order])
+    one = model(cover=Cover.labels(labels)).fit(SHEET)
+    other = model(cover=Cover.labels(labels[order])).fit(SHEET[order])
     assert_equal_up_to_rigid_motion(other.embedding_, one.embedding_[order], atol=SAME)
 
 
@@ -378,7 +378,7 @@ def test_pieces_that_are_not_flat_are_doubted():
     angle = FLAT[:, 0] * np.pi / 3
     pipe = np.column_stack([np.cos(angle), np.sin(angle), 2 * FLAT[:, 1]])
     with pytest.warns(DoubtfulMapWarning, match="2 tesserae are not flat: 1[0-4]%"):
-        model(cover=(FLAT[:, 1] > 0.75).astype(int)).fit(pipe)
+        model(cover=Cover.labels((FLAT[:, 1] > 0.75).astype(int))).fit(pipe)
 
 
 def test_a_kernel_next_to_the_identity_is_doubted():
@@ -391,7 +391,7 @@ def test_clusters_across_layers_are_doubted():
     roll = datasets.swiss_roll(300, width=10.0, uniform=True, random_state=0)
     sectors = np.floor(np.arctan2(roll.X[:, 2], roll.X[:, 0])).astype(int)
     with pytest.warns(DoubtfulMapWarning):
-        tessera = model(cover=sectors).fit(roll.X)
+        tessera = model(cover=Cover.labels(sectors)).fit(roll.X)
     assert procrustes_error(tessera.embedding_, roll.truth) > 0.5
 
 
@@ -413,7 +413,7 @@ def test_contract(cover, dtype):
 
 def test_workers_do_not_matter_beyond_two_thousand_samples():
     sheet, _ = cylinder(2100)
-    one, two = (model(cover=("kmeans", 6), n_jobs=n).fit(sheet) for n in (1, 2))
+    one, two = (model(cover=Cover.clusters("kmeans", 6), n_jobs=n).fit(sheet) for n in (1, 2))
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
     np.testing.assert_array_equal(one.transform(SHEET), two.transform(SHEET))
     rows = np.vstack([one.transform(SHEET[i : i + 1]) for i in range(10)])

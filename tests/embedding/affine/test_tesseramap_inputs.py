@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 from sklearn.exceptions import NotFittedError
 
-from isofold import TesseraMap
+from isofold import Cover, TesseraMap
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning, InvalidInputError
 from isofold.sdp import DenseSDP
 
@@ -57,12 +57,12 @@ def assert_usable(tessera, n):
         ({"n_links": 1.5}, "n_links=1.5"),
         ({"cover": "dbscan"}, "cover='dbscan' names no clustering.*affinity, kmeans, ldlc"),
         ({"cover": 3}, "cover"),
-        ({"cover": LABELS[:-1]}, "59"),
-        ({"cover": np.ones((60, 2), dtype=int)}, "cover|labels"),
-        ({"cover": np.full(60, np.nan)}, "cover|labels"),
-        ({"cover": ("kmeans", 0)}, r"cover\[1\]=0"),
-        ({"cover": ("kmeans", 2.5)}, r"cover\[1\]=2.5"),
-        ({"cover": ("birch", 3)}, "cover='birch'"),
+        ({"cover": Cover.labels(LABELS[:-1])}, "59"),
+        ({"cover": Cover.labels(np.ones((60, 2), dtype=int))}, "cover|labels"),
+        ({"cover": Cover.labels(np.full(60, np.nan))}, "cover|labels"),
+        ({"cover": Cover.clusters("kmeans", 0)}, "n_clusters=0"),
+        ({"cover": Cover.clusters("kmeans", 2.5)}, "n_clusters=2.5"),
+        ({"cover": Cover.clusters("birch", 3)}, "cover='birch'"),
         ({"kernel": "precomputed"}, "precomputed|square"),
         ({"kernel": "gauss"}, "kernel='gauss'"),
         ({"kernel": None}, "kernel=None"),
@@ -141,21 +141,21 @@ def test_very_few_samples_are_themselves(n, cover):
 
 def test_copies_count_once():
     X = np.concatenate([SHEET, SHEET[::7], SHEET[::7]])
-    tessera = model(cover=np.concatenate([LABELS, LABELS[::7], LABELS[::7]])).fit(X)
-    alone = model(cover=LABELS).fit(SHEET)
+    tessera = model(cover=Cover.labels(np.concatenate([LABELS, LABELS[::7], LABELS[::7]]))).fit(X)
+    alone = model(cover=Cover.labels(LABELS)).fit(SHEET)
     np.testing.assert_array_equal(tessera.embedding_[:60], alone.embedding_)
     np.testing.assert_array_equal(tessera.embedding_[60:], np.tile(alone.embedding_[::7], (2, 1)))
     np.testing.assert_array_equal(tessera.labels_[:60], alone.labels_)
 
 
 def test_more_clusters_and_neighbors_than_there_are():
-    tessera = fit_quietly(model(cover=("kmeans", 500), n_neighbors=500), SHEET[:12])
+    tessera = fit_quietly(model(cover=Cover.clusters("kmeans", 500), n_neighbors=500), SHEET[:12])
     assert_usable(tessera, 12)
     assert tessera.tesserae_.n_tesserae == 12
 
 
 def test_more_components_than_there_are():
-    tessera = model(cover=LABELS, n_components=5).fit(SHEET)
+    tessera = model(cover=Cover.labels(LABELS), n_components=5).fit(SHEET)
     assert_usable(tessera, 60)
     # Pieces of three features have three dimensions at most.
     assert tessera.tesserae_.ranks.max() <= 3
@@ -173,7 +173,7 @@ def test_one_feature():
 def test_tesserae_of_one_and_two_samples():
     labels = LABELS.copy()
     labels[0], labels[1:3] = 100, 200
-    tessera = fit_quietly(model(cover=labels), SHEET)
+    tessera = fit_quietly(model(cover=Cover.labels(labels)), SHEET)
     assert_usable(tessera, 60)
     assert sorted(set(tessera.tesserae_.ranks)) == [0, 1, 2]
 
@@ -181,29 +181,31 @@ def test_tesserae_of_one_and_two_samples():
 def test_samples_along_a_line():
     # Tesserae of one dimension in a map of two.
     X = np.column_stack([np.linspace(0, 5, 60), np.zeros(60)])
-    tessera = fit_quietly(model(cover=("kmeans", 5)), X)
+    tessera = fit_quietly(model(cover=Cover.clusters("kmeans", 5)), X)
     assert_usable(tessera, 60)
     assert np.ptp(tessera.embedding_[:, 0]) == pytest.approx(5.0, rel=SAME)
 
 
 @pytest.mark.parametrize("unit", [1e-50, 1e50])
 def test_far_out_units(unit):
-    tessera = model(cover=LABELS).fit(unit * SHEET)
+    tessera = model(cover=Cover.labels(LABELS)).fit(unit * SHEET)
     assert_usable(tessera, 60)
     np.testing.assert_allclose(
-        pdist(tessera.embedding_ / unit), pdist(model(cover=LABELS).fit_transform(SHEET)), atol=SAME
+        pdist(tessera.embedding_ / unit),
+        pdist(model(cover=Cover.labels(LABELS)).fit_transform(SHEET)),
+        atol=SAME,
     )
 
 
 def test_far_from_the_origin():
-    far, near = (model(cover=LABELS).fit_transform(X) for X in (SHEET + 1e6, SHEET))
+    far, near = (model(cover=Cover.labels(LABELS)).fit_transform(X) for X in (SHEET + 1e6, SHEET))
     np.testing.assert_allclose(pdist(far), pdist(near), atol=SAME)
 
 
 def test_pieces_far_apart():
     X = np.concatenate([SHEET + away for away in 100.0 * np.eye(3)])
     with pytest.warns(DisconnectedGraphWarning):
-        tessera = model(cover=("kmeans", 12)).fit(X)
+        tessera = model(cover=Cover.clusters("kmeans", 12)).fit(X)
     assert_usable(tessera, 180)
     assert len(tessera.bridges_) >= 2
 
@@ -219,5 +221,5 @@ def test_heavy_tails_are_mapped(seed):
 
 def test_cover_is_not_changed_by_the_fit():
     labels = LABELS.copy()
-    model(cover=labels).fit(SHEET)
+    model(cover=Cover.labels(labels)).fit(SHEET)
     np.testing.assert_array_equal(labels, LABELS)

@@ -13,6 +13,7 @@ from isofold.clustering.affinity import affinity_labels
 from isofold.clustering.connectivity import connected_clusters
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import NeighborGraph
+from isofold.patches.choices import Cover
 from isofold.patches.labels import labels_of
 
 __all__ = ["tessera_labels"]
@@ -37,9 +38,10 @@ def tessera_labels(
     """Return the tessera of every distinct place."""
     n = len(points)
     asked = None
-    if isinstance(cover, tuple) and len(cover) == 2 and isinstance(cover[0], str):
-        asked = min(n, check_count(cover[1], name="cover[1]"))
-        cover = cover[0]
+    if isinstance(cover, Cover) and cover.kind == "clusters":
+        if cover.n_clusters is not None:
+            asked = min(n, check_count(cover.n_clusters, name="n_clusters"))
+        cover = cover.content
     if cover is None:
         return np.arange(n)
     if isinstance(cover, str) and cover not in COVERS:

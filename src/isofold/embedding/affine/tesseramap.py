@@ -111,13 +111,13 @@ class TesseraMap(KernelEmbedder):
         Dimension r of the map, and the most dimensions of a tessera.
     n_neighbors : int or None, default=None
         Neighbors among which links between tesserae are sought; 8 by default.
-    cover : {"affinity", "kmeans", "ldlc"}, pair, clusterer, array or None, default="affinity"
+    cover : {"affinity", "kmeans", "ldlc"}, Cover, clusterer or None, default="affinity"
         How the data are cut. "affinity": affinity propagation with median preference, which finds
         the number of tesserae itself (on a sample of 800 if there are more); by other words it is
-        the root of the samples, at most 100. A pair like ``("kmeans", 30)`` has a number of its
-        own. A clusterer of scikit-learn's kind is cloned. An array holds a label for each sample.
-        None: every sample is a tessera of its own. Clusters that are not in one piece along the
-        neighbors are taken apart, except those of an array.
+        the root of the samples, at most 100. ``Cover.clusters("kmeans", 30)`` asks for a number.
+        A clusterer of scikit-learn's kind is cloned. ``Cover.labels(...)`` holds a label for each
+        sample. None: every sample is a tessera of its own. Clusters that are not connected along
+        the neighbors are taken apart, except given labels.
     n_links : int or None, default=None
         Distances that are kept between two neighboring tesserae, of near pairs along their seam:
         r + 1 by default, r² at most. Fewer leave hinges, more lock tesserae together.
