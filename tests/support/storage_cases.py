@@ -218,6 +218,9 @@ CASES = {
     ),
 }
 
+CLUSTERERS = ("ldlc", "vqpca", "geodesic k-medoids", "mppca", "classifier", "classifier words")
+EMBEDDERS = tuple(name for name in CASES if name not in CLUSTERERS)
+
 
 @cache
 def fitted(name):

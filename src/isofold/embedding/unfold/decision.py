@@ -75,7 +75,7 @@ class Decision:
     @property
     def reasons(self) -> tuple[str, ...]:
         """What was seen, done and lost, as text."""
-        return tuple(finding.text() for finding in self.findings)
+        return tuple(f.text() for f in self.findings if f.severity is not Severity.CHECKED)
 
     def summary(self) -> str:
         """Return all reasons as one text."""
