@@ -258,7 +258,7 @@ def test_maps_of_others_and_of_another_unit(case):
     tsne.embedding_ = 5.0 * case.Y
     html = make_report(assess(case.X, tsne), labels=case.labels, label_name="kind").html
     assert "Distances on the map are not those of the data: " in html
-    code = "TSNE(perplexity=20.0, metric='cityblock', init='random', random_state=0).fit(X)"
+    code = "TSNE(init='random', metric='cityblock', perplexity=20.0, random_state=0).fit(X)"
     assert escape(code) in html
     assert "from sklearn.manifold import TSNE\nfrom isofold import report" in html
     assert "≥ " in html

@@ -449,6 +449,10 @@ _ASSESSMENT = {
         "Around half of the samples, distances to neighbors are wrong by more than {value:percent} "
         "on average."
     ),
+    "doubtful_charts": Text(
+        "{n} of {n_patches} patches {n:?has a chart|have charts} to inspect. Patch {number}: "
+        "{message}"
+    ),
     "unproved": Text("The solution is not proved to be the best one: {reason}."),
 }
 

@@ -68,10 +68,31 @@ def find_in_model(model: Any) -> tuple[Finding, ...]:
     found: list[Finding] = []
     known: set[str] = set()
     for inside in steps_inside(model):
-        own = tuple(getattr(inside, "diagnosis_", ()))
+        own = (*getattr(inside, "diagnosis_", ()), *_find_doubtful_charts(inside))
         found += [finding for finding in own if finding.code not in known]
         known |= {finding.code for finding in own if finding.severity is not Severity.CHECKED}
     return tuple(found)
+
+
+def _find_doubtful_charts(model: Any) -> Iterator[Finding]:
+    """Yield that embedders which make the charts of patches have doubts of their own."""
+    embedders = getattr(getattr(model, "map_", None), "estimators", ())
+    raised = {
+        number: embedder.diagnosis_.raised
+        for number, (embedder, _) in enumerate(embedders)
+        if hasattr(embedder, "diagnosis_") and embedder.diagnosis_.raised
+    }
+    if raised:
+        first = min(raised)
+        yield Finding.of(
+            "doubtful_charts",
+            Severity.DOUBT,
+            patches=list(raised),
+            n=len(raised),
+            n_patches=len(embedders),
+            number=first,
+            message=" ".join(finding.text() for finding in raised[first]),
+        )
 
 
 def read_decision(model: Any) -> Diagnosis:
