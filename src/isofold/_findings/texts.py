@@ -111,7 +111,7 @@ _STITCHING = {
         "{p.n_components:=2} keeps the lengths of a closed curve.",
     ),
     "curvature": Text(
-        "The data have intrinsic curvature, like a piece of a sphere: no map in this dimension can "
+        "The data have intrinsic curvature, like a sphere: no map in this dimension can "
         "keep all lengths; about {value:.1%} of them is lost.",
         "One more component keeps them; otherwise read distances with that error.",
     ),

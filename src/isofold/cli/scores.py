@@ -12,11 +12,11 @@ from isofold._typing import FloatArray
 from isofold.cli.console.console import Console
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors.duplicates import find_distinct
-from isofold.quality import Scorecard, continuity, trustworthiness
+from isofold.quality import Scorecard, best_scale_error, continuity, trustworthiness
 from isofold.quality.distances import compare
 from isofold.quality.neighborhoods import neighborhoods_of
 
-__all__ = ["Scores", "best_scale_error", "measure", "scores_of", "tell_scores"]
+__all__ = ["Scores", "measure", "scores_of", "tell_scores"]
 
 NEIGHBORS = 12
 """Size of a neighborhood."""
@@ -89,21 +89,6 @@ def measure(X: FloatArray, Y: FloatArray, *, seed: int, jobs: int) -> Scores:
         float(np.median(np.abs(ratios - 1.0))) if len(ratios) else np.nan,
         best_scale_error(ratios),
     )
-
-
-def best_scale_error(ratios: FloatArray) -> float:
-    """Return the least median of |s ratio - 1| over all scales s.
-
-    Some half of the ratios lies within the median error, and it is an interval: between its ends
-    a and b the best scale is 2/(a + b), with the error (b - a)/(b + a). So all halves are tried.
-    """
-    if not len(ratios):
-        return float("nan")
-    half = len(ratios) // 2 + 1
-    low, high = ratios[: len(ratios) - half + 1], ratios[half - 1 :]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        errors = np.where(high > 0, (high - low) / (high + low), 1.0)
-    return float(errors.min())
 
 
 def scores_of(card: Scorecard) -> Scores:

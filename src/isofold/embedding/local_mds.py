@@ -23,7 +23,7 @@ Venna, J., & Kaski, S. (2006). Local multidimensional scaling. Neural Networks 1
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
@@ -37,14 +37,11 @@ from isofold._validation import (
     check_count,
     check_fraction,
     check_repeats,
+    check_seed,
 )
-from isofold.embedding.mvu.base import check_lengths, find_bridges, new_map, read_seed
-from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
-from isofold.neighbors import (
-    LengthErrors,
-    edge_errors,
-    mean_at_nodes,
-)
+from isofold.embedding.mvu.base import check_lengths, find_bridges, new_map
+from isofold.linalg import classical_scaling, principal_coordinates
+from isofold.neighbors import LengthErrors, NeighborGraph, edge_errors, mean_at_nodes
 from isofold.neighbors.search.build import METRICS
 from isofold.stress.local_stress import LocalRules, draw_all, draw_others, reach_of
 from isofold.stress.samples import Core, LocalSamples, Ways
@@ -179,7 +176,39 @@ class LocalMDS(BaseEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Embed the points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points, or their distances if ``metric="precomputed"``.
+        y : None
+            Ignored; there for scikit-learn's pipelines.
+        **fit_params
+            Any of the following.
+        graph : NeighborGraph or None, default=None
+            A ready graph of these samples, in place of that of `n_neighbors`. Its components are
+            joined by bridges.
+        guide : NeighborGraph or None, default=None
+            A ready graph of mutual neighbors, by which edges of `graph` that are short-cuts are
+            found.
+
+        Returns
+        -------
+        self
+            The fitted embedder.
+        """
+        return super().fit(X, y, **fit_params)
+
+    def _fit(
+        self,
+        X: FloatArray,
+        y: Any,  # noqa: ARG002
+        *,
+        graph: NeighborGraph | None = None,
+        guide: NeighborGraph | None = None,
+    ) -> Fit:
         r = check_count(self.n_components, name="n_components")
         k = check_count(self.n_neighbors, name="n_neighbors")
         check_choice(self.metric, METRICS, name="metric")
@@ -188,8 +217,8 @@ class LocalMDS(BaseEmbedder):
             radius=check_fraction(self.radius, name="radius"),
             n_epochs=check_repeats(self.n_epochs, name="n_epochs"),
         )
-        rng = read_seed(self.random_state)
-        samples = LocalSamples(X, self.metric, k, self.n_jobs)
+        rng = check_seed(self.random_state)
+        samples = LocalSamples(X, self.metric, k, self.n_jobs, ready=graph, ready_guide=guide)
         graph = samples.graph
         check_lengths(graph)
         if graph.n_nodes <= MOST_PAIRED:
@@ -269,7 +298,7 @@ def _start(ways: FloatArray, straight: FloatArray | None, r: int) -> FloatArray:
     on single edges, and so would the map; straight distances, made as long as the ways, do not.
     """
     n = len(ways)
-    scaled = coordinates_from_gram(gram_from_distances(ways.astype(np.float64) ** 2), min(r, n))
+    scaled = classical_scaling(ways.astype(np.float64) ** 2, min(r, n))
     start = scaled.coordinates
     if straight is not None and straight.any() and scaled.explained < LEAST_EXPLAINED:
         some = np.linspace(0, n - 1, min(n, SCALE_SAMPLE)).astype(np.intp)

@@ -15,17 +15,19 @@ import scipy.sparse as sp
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
-from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
+from isofold.linalg import classical_scaling, principal_coordinates
 from isofold.neighbors import (
     NeighborGraph,
     Neighbors,
     NeighborSearch,
     all_pairs_geodesics,
     build_search,
-    choose_graph,
+    connect,
     connected_components,
     geodesic_distances,
+    resolve_graph,
 )
+from isofold.neighbors.graph import check_same_samples
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.shortcuts import without_shortcuts
 
@@ -76,17 +78,28 @@ class LocalSamples:
         Neighbors in the graph.
     n_jobs : int or None
         Threads.
+    ready, ready_guide : NeighborGraph or None
+        Graphs that are there already: of neighbors, and of mutual neighbors.
     """
 
     X: Any
     metric: str
     n_neighbors: int
     n_jobs: int | None
+    ready: NeighborGraph | None = None
+    ready_guide: NeighborGraph | None = None
+
+    def __post_init__(self) -> None:
+        for graph in (self.ready, self.ready_guide):
+            if graph is not None:
+                check_same_samples(self.X, graph)
 
     @cached_property
     def graph(self) -> NeighborGraph:
         """The graph of nearest neighbors, joined by bridges if it falls into pieces."""
         n, d = self.X.shape
+        if self.ready is not None:
+            return connect(self.X, self.ready, metric=self.metric, n_jobs=self.n_jobs)
         if self.is_sparse:
             return self._ready_graph()
         if self.metric == "precomputed" or n < MANY_SAMPLES or d <= MANY_FEATURES:
@@ -103,7 +116,7 @@ class LocalSamples:
         """The ways between all nodes along the graph without its short-cuts."""
         graph = self.graph
         if not self.is_sparse and graph.n_nodes > GUIDE_NEIGHBORS:
-            guide = self._graph_of(self.X, "mutual", GUIDE_NEIGHBORS)
+            guide = self.ready_guide or self._graph_of(self.X, "mutual", GUIDE_NEIGHBORS)
             # In pieces it would lead round where there is no need to.
             if connected_components(guide).n_components == 1:
                 kept = without_shortcuts(graph, guide, n_jobs=self.n_jobs)
@@ -121,8 +134,8 @@ class LocalSamples:
             return principal_coordinates(points, min(n_components, *points.shape)).coordinates
         distances = self.X[np.ix_(rows, rows)].astype(np.float64)
         unit = float(distances.max()) or 1.0
-        gram = gram_from_distances(((distances + distances.T) / (2.0 * unit)) ** 2)
-        return unit * coordinates_from_gram(gram, min(n_components, len(rows))).coordinates
+        squares = ((distances + distances.T) / (2.0 * unit)) ** 2
+        return unit * classical_scaling(squares, min(n_components, len(rows))).coordinates
 
     @property
     def is_sparse(self) -> bool:
@@ -140,7 +153,7 @@ class LocalSamples:
         return Core(self, chosen, inner, inner.ways, None)
 
     def _ready_graph(self) -> NeighborGraph:
-        graph = choose_graph(self.X, "knn", metric=self.metric, n_jobs=self.n_jobs)
+        graph = resolve_graph(self.X, "knn", metric=self.metric, n_jobs=self.n_jobs)
         n_pieces = connected_components(graph).n_components
         if n_pieces > 1:
             msg = (
@@ -163,7 +176,7 @@ class LocalSamples:
         return lengths
 
     def _graph_of(self, X: Any, kind: str, n_neighbors: int) -> NeighborGraph:
-        return choose_graph(
+        return resolve_graph(
             X, kind, n_neighbors=n_neighbors, metric=self.metric, n_jobs=self.n_jobs
         )
 

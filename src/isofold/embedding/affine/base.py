@@ -25,10 +25,11 @@ from isofold._validation import (
     refuse_no_features,
 )
 from isofold.embedding.affine.pairs import DistinctSamples
+from isofold.embedding.affine.span import KernelSpan, span_of_kernel
 from isofold.exceptions import InvalidInputError
 from isofold.extension import CorrectedMap, KernelMap
+from isofold.extension.kernel_function import KERNELS, KernelFunction
 from isofold.linalg import KernelCentering, center
-from isofold.linalg.kernels import KERNELS, KernelFunction, KernelSpan, span_of_kernel
 from isofold.neighbors.duplicates import find_distinct, from_labels
 from isofold.neighbors.spanning import component_labels
 
@@ -263,8 +264,10 @@ def _refuse_indefinite(span: KernelSpan) -> None:
         raise InvalidInputError(msg)
 
 
-def find_kernel(span: KernelSpan, *, n_kept: int, is_faithful: bool) -> Iterator[Finding]:
+def find_kernel(span: KernelSpan | None, *, n_kept: int, is_faithful: bool) -> Iterator[Finding]:
     """Yield findings if a kernel is close to the identity, or too poor to unfold with."""
+    if span is None:
+        return
     n = len(span.kernel)
     if span.similarity < STRANGERS and n > 2:
         yield Finding.checked("kernel_identity", span.similarity, STRANGERS, is_raised=True)

@@ -29,21 +29,22 @@ from isofold._validation import (
     check_flag,
     check_fraction,
     check_positive,
+    check_seed,
     check_units,
 )
-from isofold.embedding.mvu.base import read_seed
 from isofold.embedding.unfold.budget import Clock
-from isofold.embedding.unfold.decision import Decision, MapQuality, explain
+from isofold.embedding.unfold.decision import Decision, explain
 from isofold.embedding.unfold.trials import Trial, Trials
 from isofold.exceptions import InvalidInputError
 from isofold.extension import fit_from_distances
-from isofold.linalg import GramFactor, coordinates_from_gram, gram_from_distances
+from isofold.linalg import GramFactor, classical_scaling
+from isofold.neighbors import NeighborGraph
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.search.build import METRICS
-from isofold.quality import continuity, local_isometry, trustworthiness
-from isofold.survey import Survey, survey_samples
+from isofold.quality import MapSummary, summary
+from isofold.survey import Survey, survey_graph, survey_samples
 from isofold.survey.data import MOST_SAMPLES
 
 __all__ = ["Unfold"]
@@ -163,10 +164,13 @@ class Unfold(BaseEmbedder):
     def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
         rng, clock = self._check(X)
         points = X if self.metric == "euclidean" else points_of(X, clock)
-        survey = self._survey(X, points, clock, rng)
+        known = X if points is None else points
+        graph = self._graph(known, clock, is_distances=points is None)
+        survey = self._survey(X, known, graph, clock, rng)
         trials = Trials(
-            X if points is None else points,
+            known,
             is_distances=points is None,
+            graph=graph,
             survey=survey,
             rng=rng,
             clock=clock,
@@ -204,15 +208,32 @@ class Unfold(BaseEmbedder):
             distortion=trials.distortion(trial),
         )
 
+    def _most_surveyed(self, X: Any, clock: Clock) -> int:
+        width = X.shape[1] if self.metric == "euclidean" else 1
+        return clock.most_samples(MOST_SAMPLES, width)
+
+    def _graph(self, known: Any, clock: Clock, *, is_distances: bool) -> NeighborGraph | None:
+        """Return the graph that survey and methods share; None where only a sample is surveyed."""
+        if known.shape[0] > self._most_surveyed(known, clock) and not sp.issparse(known):
+            return None
+        metric = "precomputed" if is_distances else "euclidean"
+        return survey_graph(known, metric=metric, n_jobs=self.n_jobs)
+
     def _survey(
-        self, X: Any, points: FloatArray | None, clock: Clock, rng: np.random.RandomState
+        self,
+        X: Any,
+        known: Any,
+        graph: NeighborGraph | None,
+        clock: Clock,
+        rng: np.random.RandomState,
     ) -> Survey:
         """Look at the data, through points if there are any with their distances."""
         is_points = self.metric == "euclidean"
         survey = survey_samples(
-            X if points is None else points,
-            metric=self.metric if points is None else "euclidean",
-            max_samples=clock.most_samples(MOST_SAMPLES, X.shape[1] if is_points else 1),
+            known,
+            metric=self.metric if known is X else "euclidean",
+            max_samples=self._most_surveyed(X, clock),
+            graph=graph,
             random_state=rng,
             n_jobs=self.n_jobs,
         )
@@ -250,7 +271,7 @@ class Unfold(BaseEmbedder):
                 f"unfold into more dimensions than that. Pass at most n_components={most}."
             )
             raise InvalidInputError(msg)
-        return read_seed(self.random_state), clock
+        return check_seed(self.random_state), clock
 
     def _shared(self, rng: np.random.RandomState) -> dict[str, Any]:
         """Return the parameters of all candidates."""
@@ -271,7 +292,7 @@ def points_of(distances: Any, clock: Clock) -> FloatArray | None:
         return None
     between, distinct = distances_between_nodes(distances.astype(np.float64))
     unit = float(between.max()) or 1.0
-    factor = coordinates_from_gram(gram_from_distances((between / unit) ** 2))
+    factor = classical_scaling((between / unit) ** 2)
     points = unit * _without_rounding(factor)
     k = min(MEASURED_NEIGHBORS, len(between) - 1)
     near = nearest_in_rows(between, k, own=np.arange(len(between)))[1]
@@ -305,31 +326,26 @@ def measure(
     metric: str,
     rng: np.random.RandomState,
     n_jobs: int | None,
-) -> MapQuality:
+) -> MapSummary:
     """Return how true a map is, measured at some of its samples; copies count once."""
     if trial.is_exact:
-        return MapQuality(1.0, 1.0, 0.0)
+        return MapSummary(1.0, 1.0, 0.0, 0.0)
     if sp.issparse(X):
-        return MapQuality(np.nan, np.nan, float(trial.embedder.length_errors_.median))
+        return MapSummary(np.nan, np.nan, float(trial.embedder.length_errors_.median))
     if metric == "euclidean":
         rows = find_distinct(X).sample_of_node
         X = X if len(rows) == len(X) else X[rows]
     else:
         X, distinct = distances_between_nodes(X)
         rows = distinct.sample_of_node
-    n, Y = len(rows), trial.embedding[rows]
-    k = min(MEASURED_NEIGHBORS, (n - 1) // 2)
     in_time = int(0.2 * clock.left() * DISTANCES_A_SECOND / X.size)
     n_measured = min(MEASURED, max(LEAST_MEASURED, in_time))
-    how: dict[str, Any] = {
-        "n_neighbors": max(1, k),
-        "metric": metric,
-        "n_samples": n_measured if n > n_measured else None,
-        "random_state": int(rng.randint(2**31 - 1)),
-        "n_jobs": n_jobs,
-    }
-    return MapQuality(
-        float(trustworthiness(X, Y, **how)) if k else np.nan,
-        float(continuity(X, Y, **how)) if k else np.nan,
-        float(local_isometry(X, Y, **how).median),
+    return summary(
+        X,
+        trial.embedding[rows],
+        n_neighbors=MEASURED_NEIGHBORS,
+        metric=metric,
+        n_samples=n_measured if len(rows) > n_measured else None,
+        random_state=int(rng.randint(2**31 - 1)),
+        n_jobs=n_jobs,
     )
