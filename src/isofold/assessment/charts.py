@@ -165,9 +165,9 @@ def chart_ratios(ratios: LengthRatios) -> Chart:
     edges, fractions = ratios.edges, ratios.counts / max(1, ratios.counts.sum())
     is_end = np.zeros(len(fractions), dtype=bool)
     is_end[[0, -1]] = True
-    high = float(fractions.max()) * 1.05
     below = f"≤ {significant(edges[1])}: {percent(fractions[0])}" if fractions[0] > 0 else ""
     above = f"≥ {significant(edges[-2])}: {percent(fractions[-1])}" if fractions[-1] > 0 else ""
+    high = _top(fractions, has_remark=bool(below or above))
     is_seen = edges[0] <= 1.0 <= edges[-1]
     return Chart(
         key="ratios",
@@ -204,7 +204,7 @@ def chart_distortion(distortion: FloatArray) -> Chart:
         reading="Mean relative error of the distances from a point to its neighbors: 0 is perfect, "
         "0.05 is wrong by 5% on average. Color the map by distortion to see where.",
         x=Axis(0.0, top, "distortion"),
-        y=Axis(0.0, (float(fractions.max()) or 1.0) * 1.05, "fraction of points", is_percent=True),
+        y=Axis(0.0, _top(fractions, has_remark=has_beyond), "fraction of points", is_percent=True),
         bars=Bars(edges[:-1], edges[1:], fractions, is_last & has_beyond, "out"),
         beyond=("", f"last bar: up to {significant(float(values.max()))}" if has_beyond else ""),
     )
@@ -213,15 +213,15 @@ def chart_distortion(distortion: FloatArray) -> Chart:
 def chart_curve(curve: CoRankingCurve, n_neighbors: int) -> Chart:
     """Return which fraction of neighbors is kept for neighborhoods of all sizes."""
     nearest = min(n_neighbors, len(curve.sizes)) - 1
+    several = f"{nearest + 1} " if nearest else ""
     at = thinned(len(curve.sizes))
     sizes = curve.sizes[at].astype(np.float64)
     above = curve.above_chance[at]
     return Chart(
         key="curve",
         title="Neighbors kept, by scale",
-        says=f"{percent(float(curve.kept[nearest]))} of the neighbors among the {nearest + 1} "
-        f"nearest are kept; over all scales {float(curve.area):.3f} of what is possible above "
-        f"chance.",
+        says=f"{percent(float(curve.kept[nearest]))} of the {several}nearest neighbors are kept; "
+        f"over all scales {float(curve.area):.3f} of what is possible above chance.",
         reading="For every size of neighborhood: the fraction of neighbors in the data that are "
         "neighbors on the map, and how much of it is more than chance. 100% is perfect; near "
         "neighbors are on the left, far ones on the right.",
@@ -276,9 +276,7 @@ def chart_spectrum(spectrum: VarianceSpectrum) -> Chart:
         f"the map shows are filled. A clear step after them means that the map has enough "
         f"dimensions.",
         x=Axis(0.5, max(5, len(fractions)) + 0.5, "axis", is_whole=True),
-        y=Axis(
-            0.0, (float(fractions.max()) or 1.0) * 1.05, "fraction of the variance", is_percent=True
-        ),
+        y=Axis(0.0, _top(fractions), "fraction of the variance", is_percent=True),
         bars=Bars(numbers - 0.4, numbers + 0.4, fractions, numbers > n_shown, "rest"),
     )
 
@@ -333,6 +331,11 @@ def chart_patches(graph: PatchGraph) -> PatchChart:
     centers[:, :width] = graph.centers[:, :width]
     title = f"{many.capitalize()} and how well they fit"
     return PatchChart(title, says, reading, centers, graph)
+
+
+def _top(heights: FloatArray, *, has_remark: bool = False) -> float:
+    """Return where an axis ends above bars, with room for a remark if there is one."""
+    return (float(heights.max()) or 1.0) * (1.15 if has_remark else 1.05)
 
 
 def thinned(n_points: int) -> IntArray:
