@@ -197,7 +197,7 @@ class TestMeasuredFigures:
             assert len(sizes) <= 400
             np.testing.assert_array_equal(line.get_ydata(), expected[sizes - 1])
         assert [line.get_label() for line in ax.lines[:2]] == ["kept", "above chance"]
-        assert f"{float(known.curve.area):.3f}" in ax.texts[0].get_text()
+        assert f"{float(known.curve.area):.3f}" in ax.get_title()
 
     def test_a_long_curve_is_thinned_at_even_ratios(self):
         at = thinned(10**6)

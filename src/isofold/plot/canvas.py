@@ -13,6 +13,7 @@ from isofold.exceptions import InvalidInputError
 from isofold.plot.palette import SEQUENTIAL
 
 __all__ = [
+    "caption",
     "color_bar",
     "colormap",
     "extent_of",
@@ -22,7 +23,6 @@ __all__ = [
     "is_dark",
     "load",
     "new_axes",
-    "note",
     "plain",
     "round_length",
     "spread",
@@ -31,8 +31,8 @@ __all__ = [
 LONGEST_WORD = 40
 """Characters of a name that are shown."""
 
-NOTE_WIDTH = 36
-"""Characters of a line of a remark."""
+CAPTION_WIDTH = 52
+"""Characters of a line of a caption."""
 
 DARK = 0.5
 """Lightness of a background below which it is dark."""
@@ -151,19 +151,9 @@ def in_percent(bar: Any, label: str) -> None:
     bar.update_ticks()
 
 
-def note(ax: Any, text: str, *, is_low: bool = False, is_left: bool = False) -> None:
-    """Write a remark into a corner, in short lines."""
-    box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "alpha": 0.75, "pad": 1.5}
-    ax.text(
-        0.02 if is_left else 0.98,
-        0.03 if is_low else 0.97,
-        fill(text, NOTE_WIDTH),
-        transform=ax.transAxes,
-        va="bottom" if is_low else "top",
-        ha="left" if is_left else "right",
-        fontsize="small",
-        bbox=box,
-    )
+def caption(ax: Any, text: str) -> None:
+    """Write what a figure says above it, in short lines."""
+    ax.set_title(fill(text, CAPTION_WIDTH), fontsize="small")
 
 
 def extent_of(values: FloatArray) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,6 @@ __all__ = ["length_ratios", "neighbor_curve", "patch_graph", "shepard", "spectru
 
 TRUE_TO = 0.1
 """Relative error of a length up to which it counts as true in the figure of ratios."""
-
-TITLE_WIDTH = 60
-"""Characters of a line of a title."""
-
-ROOM = 1.3
-"""Height of an axis over that of its bars: the caption stands above them."""
 
 
 def shepard(source: Any, X: Any = None, *, ax: Any = None) -> Any:
@@ -66,11 +59,11 @@ def shepard(source: Any, X: Any = None, *, ax: Any = None) -> Any:
             rasterized=True,
         )
         ax.figure.colorbar(mesh, ax=ax, label="pairs")
+    _draw_axes(ax, chart)
     _draw_truth(ax, chart, label="true")
-    ax.set_ylim(chart.y.low, chart.y.high)
     if chart.is_square:
         ax.set_aspect("equal")
-    ax.legend(loc="upper left", frameon=False, fontsize="small")
+    ax.legend(loc="lower right", frameon=False, fontsize="small")
     return ax
 
 
@@ -107,9 +100,7 @@ def neighbor_curve(source: Any, X: Any = None, *, ax: Any = None) -> Any:
         ax.plot(line.x, line.y, color=color, linestyle=style, label=line.name)
     ax.axvline(chart.focus, color=OTHERS, linewidth=1.0, linestyle=":")
     _draw_axes(ax, chart)
-    ax.set_ylim(chart.y.low, ROOM * chart.y.high)
-    canvas.note(ax, chart.says)
-    ax.legend(loc="upper left", frameon=False, fontsize="small")
+    ax.legend(frameon=False, fontsize="small")
     return ax
 
 
@@ -234,27 +225,30 @@ def patch_graph(source: Any, X: Any = None, *, ax: Any = None) -> Any:
     canvas.frame_map(ax, centers)
     bar = canvas.color_bar(ax, lines, extend=beyond)
     canvas.in_percent(bar, "misfit")
-    ax.set_title(fill(chart.says, TITLE_WIDTH), fontsize="medium")
+    canvas.caption(ax, chart.says)
     return ax
 
 
 def _draw_bars(ax: Any, chart: Chart) -> None:
-    """Draw bars with their axes, and what they say above them."""
+    """Draw bars with their axes, and what lies beyond these."""
     bars: Any = chart.bars
     marked = {"out": BAD, "rest": OTHERS}[bars.mark]
     colors = [marked if is_marked else ACCENT for is_marked in bars.is_marked]
     ax.bar(bars.left, bars.heights, bars.right - bars.left, align="edge", color=colors)
     _draw_axes(ax, chart)
-    ax.set_ylim(chart.y.low, ROOM * chart.y.high)
-    canvas.note(ax, " ".join([chart.says, *(f"({text})" for text in chart.beyond if text)]))
+    for text, at, side in zip(chart.beyond, (0.02, 0.98), ("left", "right"), strict=True):
+        if text:
+            ax.text(at, 0.98, text, transform=ax.transAxes, va="top", ha=side, fontsize="small")
 
 
 def _draw_axes(ax: Any, chart: Chart) -> None:
-    """Give axes the range, names and numbers of a chart."""
+    """Give axes the range, names, numbers and caption of a chart."""
     ax.set(xlabel=chart.x.name, ylabel=chart.y.name)
+    canvas.caption(ax, chart.says)
     if chart.x.is_log:
         ax.set_xscale("log")
     ax.set_xlim(chart.x.low, chart.x.high)
+    ax.set_ylim(chart.y.low, chart.y.high)
     ticker = canvas.load("matplotlib.ticker")
     if chart.y.is_percent:
         ax.yaxis.set_major_formatter(ticker.PercentFormatter(xmax=1.0))
@@ -264,6 +258,5 @@ def _draw_axes(ax: Any, chart: Chart) -> None:
 
 def _draw_truth(ax: Any, chart: Chart, **how: Any) -> None:
     """Draw where distances are true."""
-    _draw_axes(ax, chart)
     if chart.truth is not None:
         ax.plot(chart.truth.x, chart.truth.y, color=BAD, linewidth=1.2, **how)
