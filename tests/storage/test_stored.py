@@ -60,4 +60,5 @@ def test_a_stored_model_tells_about_its_fit(path):
     assert "n_features_in_" in learned
     if "embedding_" in learned:
         assert len(model.embedding_) == len(model.distortion_)
+        assert all(finding.text() for finding in model.diagnosis_.raised)
         assert str(type(model).__name__) in repr(model)

@@ -25,13 +25,13 @@ from isofold.storage.external import (
     random_state_parts,
     sparse_parts,
 )
-from isofold.storage.hints import matches, type_hints
 from isofold.storage.registry import kind_of
 from isofold.storage.searches import SEARCHES, fields_of_search
+from isofold.storage.validation import matches, type_hints
 
-__all__ = ["DEEPEST", "FOREIGN", "MOST_OBJECTS", "Encoder", "is_key"]
+__all__ = ["DEEPEST", "EXTERNAL", "MOST_OBJECTS", "Encoder", "is_key"]
 
-FOREIGN = "scikit-learn"
+EXTERNAL = "scikit-learn"
 """The kind of estimators that are not ours."""
 
 PLAIN = (str, int, float, bool, type(None))
@@ -39,7 +39,7 @@ PLAIN = (str, int, float, bool, type(None))
 
 LONGEST_NUMBER, LONGEST_KEY = 10_000, 63
 """Bits of a whole number: Python reads and writes up to 4,300 digits. As keys of a table long ones
-could be chosen such that finding each takes as long as there are others."""
+could be chosen such that every lookup compares all of them."""
 
 DEEPEST = 40
 """Levels of lists in lists, and of objects in objects. Models have five."""
@@ -95,9 +95,9 @@ class Encoder:
 
         kind = type(value).__name__
         if isinstance(value, dict | set | frozenset):
-            foreign = [key for key in value if type(key) not in PLAIN or not is_key(key)]
-            if foreign:
-                refuse(f"A key of {where}", foreign[0])
+            unsuitable = [key for key in value if type(key) not in PLAIN or not is_key(key)]
+            if unsuitable:
+                refuse(f"A key of {where}", unsuitable[0])
         if isinstance(value, dict):
             items = [[inner(key, key), inner(entry, key)] for key, entry in value.items()]
             return {"type": kind, "items": items}
@@ -156,7 +156,7 @@ class Encoder:
         if id(value) in self._numbers:
             return self._numbers[id(value)][1]
         if id(value) in self._open:
-            msg = f"{where} leads back to itself, and a model file holds no circles. {JOBLIB}."
+            msg = f"{where} leads back to itself, and a model file cannot hold cycles. {JOBLIB}."
             raise InvalidInputError(msg)
         self._open.add(id(value))
         kind, state = self._state_of(value, where, is_parameter=is_parameter)
@@ -170,7 +170,7 @@ class Encoder:
             msg = f"The model has more than {MOST_OBJECTS} parts, too many for a file. {JOBLIB}."
             raise InvalidInputError(msg)
         entry: dict[str, Any] = {"kind": kind, "fields": stored}
-        if kind == FOREIGN:
+        if kind == EXTERNAL:
             entry["class"] = name_of_estimator(value)
         self.objects.append(entry)
         self._numbers[id(value)] = (value, len(self.objects) - 1)
@@ -182,7 +182,7 @@ class Encoder:
         """Return the kind of an object, and its fields."""
         kind = kind_of(value)
         if kind is None:
-            return FOREIGN, _foreign_state(value, where, is_parameter=is_parameter)
+            return EXTERNAL, _external_state(value, where, is_parameter=is_parameter)
         if kind in SEARCHES:
             return kind, fields_of_search(value)
         if is_dataclass(value):
@@ -202,7 +202,7 @@ def is_key(value: Any) -> bool:
     return isinstance(value, PLAIN) and is_short
 
 
-def _foreign_state(value: Any, where: str, *, is_parameter: bool) -> dict[str, Any]:
+def _external_state(value: Any, where: str, *, is_parameter: bool) -> dict[str, Any]:
     """Return the parameters of an estimator of scikit-learn."""
     if not is_estimator(value) or name_of_estimator(value) is None:
         refuse(where, value)
