@@ -64,17 +64,17 @@ def _text_of(value: Any) -> str:
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return type(value).__name__
     if isinstance(value, bool | str | Real) or value is None:
-        text = str(value)
+        shown = str(value)
     elif _is_array(value):
         return f"{type(value).__name__} of shape {tuple(value.shape)}"
     elif isinstance(value, list | tuple | set | dict) and len(value) > MOST_ENTRIES:
         return f"{type(value).__name__} of {len(value)} entries"
     elif callable(value) and not isinstance(value, BaseEstimator):
-        text = getattr(value, "__name__", type(value).__name__)
+        shown = getattr(value, "__name__", type(value).__name__)
     else:
-        text = repr(value)
-    text = " ".join(text.split())
-    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
+        shown = repr(value)
+    line = " ".join(shown.split())
+    return line if len(line) <= LONGEST_VALUE else f"{line[: LONGEST_VALUE - 1]}…"
 
 
 def _is_array(value: Any) -> bool:
