@@ -30,7 +30,7 @@ ABOUT_COMPONENTS = frozenset({"components", "bridges", "separate"})
 ABOUT_PROOFS = frozenset({"not_certified", "certificate"})
 ABOUT_LENGTHS = frozenset({"lost_distances"})
 
-# Warnings by which a fit tells of its own findings.
+# Warnings in which a fit reports its own findings.
 OWN_WARNINGS = frozenset({DisconnectedGraphWarning, DoubtfulMapWarning})
 
 
@@ -156,9 +156,9 @@ def _find_neighbors(card: Scorecard) -> Iterator[Finding]:
 
 def _find_given(given: Iterable[Any], own: Iterable[Finding]) -> Iterator[Finding]:
     """Yield warnings of other libraries, which bring their own text."""
-    told = {warning_of(finding) for finding in own} | OWN_WARNINGS
+    known = {warning_of(finding) for finding in own} | OWN_WARNINGS
     # What `warnings.catch_warnings(record=True)` keeps holds category and message.
-    others = [each for each in given if getattr(each, "category", type(each)) not in told]
+    others = [each for each in given if getattr(each, "category", type(each)) not in known]
     texts = (" ".join(str(getattr(each, "message", each)).split()) for each in others)
     for text in dict.fromkeys(texts):
         if text:

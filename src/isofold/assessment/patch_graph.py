@@ -26,7 +26,7 @@ def find_patches(model: Any, X: FloatArray | None = None) -> PatchGraph | None:
     """Return the patches of a model on its map, if it has any."""
     embedding = np.asarray(embedding_of(model), dtype=np.float64)
     for inside, rows in rows_inside(model):
-        # What a method has tells which one it is: loaded models and subclasses count, too.
+        # By attributes, so that loaded models and subclasses count, too.
         if hasattr(inside, "cover_") and hasattr(inside, "patch_error_"):
             return _of_cover(inside, embedding[rows])
         if hasattr(inside, "planes_") and hasattr(inside, "misfit_"):
@@ -57,7 +57,7 @@ def _overlaps(patch_map: Any, points: FloatArray, n_patches: int) -> tuple[IntAr
     """Return pairs of patches that share points, and how far apart they put these.
 
     The distance of the two images of a shared point (root mean square) over the extent of the
-    shared points. Pairs that share too few points to have an extent in all directions are no links.
+    shared points. Pairs that share too few points to extend in all directions are not linked.
     """
     members = patch_map.memberships
     placed = patch_map.placed_by(points[members.points], members.patches)

@@ -77,7 +77,7 @@ def _bound(solution: SDPSolution) -> str:
     if certificate is not None:
         difference = abs(certificate.primal - certificate.dual)
         if difference <= certificate.rounding_floor:
-            return "as far as rounded numbers can tell"
+            return "up to rounding"
     gap = solution.gap
     size = f"{gap:.1e} of the value reached" if gap < LARGE_GAP else percent(gap)
     return f"by more than {size}"

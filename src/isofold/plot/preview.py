@@ -25,7 +25,7 @@ WIDTH, HEIGHT, MARGIN = 300, 200, 10
 """Size of the picture in pixels, and what is left free around the map."""
 
 STEPS, DARKEST, LIGHTEST = 8, 0.3, 0.92
-"""Colors of the distortion, and the part of the scale that shows on light and dark grounds."""
+"""Colors of the distortion, and the range of the scale that shows on light and dark backgrounds."""
 
 LEAST_DISTORTION = 0.01
 """Distortion that is drawn in the last color, at least: rounding must not look like an error."""

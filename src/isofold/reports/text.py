@@ -1,4 +1,4 @@
-"""Text of strangers made fit for HTML, attributes, SVG and JSON within a script element."""
+"""Untrusted text made safe for HTML, attributes, SVG and JSON within a script element."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def cut(value: Any, length: int = SHOWN_LENGTH) -> str:
 def markup(value: Any, length: int = SHOWN_LENGTH) -> str:
     """Return a text, cut and escaped for HTML, its attributes and SVG.
 
-    Control characters are shown as spaces: XML has no way to write them, and no reader sees them.
+    Control characters are shown as spaces: XML cannot hold them, and readers do not see them.
     """
     visible = "".join(c if c.isprintable() else " " for c in cut(value, length))
     return escape(visible, quote=True)

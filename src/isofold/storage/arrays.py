@@ -119,9 +119,9 @@ class StoredArray:
     @property
     def head(self) -> bytes:
         """The bytes before the numbers, as NumPy's format 1.0 has them."""
-        words = f"{{'descr': '{self.dtype.str}', 'fortran_order': False, 'shape': {self.shape}, }}"
-        pad = -(len(words) + 11) % 64
-        text = (words + " " * pad + "\n").encode("ascii")
+        table = f"{{'descr': '{self.dtype.str}', 'fortran_order': False, 'shape': {self.shape}, }}"
+        pad = -(len(table) + 11) % 64
+        text = (table + " " * pad + "\n").encode("ascii")
         return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
     def empty(self) -> np.ndarray[Any, Any]:

@@ -90,8 +90,8 @@ class Encoder:
         return self._thing(value, where, is_parameter=is_parameter)
 
     def _container(self, value: Any, where: str, *, is_parameter: bool, depth: int) -> Any:
-        def inner(entry: Any, place: Any) -> Any:
-            return self.encode(entry, f"{where}[{place!r}]", is_parameter=is_parameter, depth=depth)
+        def inner(entry: Any, key: Any) -> Any:
+            return self.encode(entry, f"{where}[{key!r}]", is_parameter=is_parameter, depth=depth)
 
         kind = type(value).__name__
         if isinstance(value, dict | set | frozenset):
@@ -105,7 +105,7 @@ class Encoder:
             # Sorted, so that one model has one file.
             items = sorted((inner(entry, entry) for entry in value), key=repr)
             return {"type": kind, "items": items}
-        items = [inner(entry, place) for place, entry in enumerate(value)]
+        items = [inner(entry, number) for number, entry in enumerate(value)]
         return items if kind == "list" else {"type": kind, "items": items}
 
     def _scalar(self, value: np.generic, where: str) -> dict[str, Any]:
@@ -119,8 +119,8 @@ class Encoder:
     ) -> dict[str, Any]:
         if value.dtype.kind == "O":
             items = [
-                self.encode(entry, f"{where}[{place}]", is_parameter=is_parameter, depth=depth)
-                for place, entry in enumerate(value.ravel().tolist())
+                self.encode(entry, f"{where}[{number}]", is_parameter=is_parameter, depth=depth)
+                for number, entry in enumerate(value.ravel().tolist())
             ]
             return {"type": "objects", "shape": list(value.shape), "items": items}
         if dtype_name(value.dtype) is None:
@@ -209,7 +209,7 @@ def _external_state(value: Any, where: str, *, is_parameter: bool) -> dict[str, 
     if is_fitted(value) and not is_parameter:
         msg = (
             f"{where} is a fitted {type(value).__name__} of another library, which a model file "
-            f"cannot hold. Use an estimator of isofold in its place; or {JOBLIB}."
+            f"cannot hold. Use an estimator of isofold instead; or {JOBLIB}."
         )
         raise InvalidInputError(msg)
     parameters: dict[str, Any] = value.get_params(deep=False)
@@ -264,6 +264,6 @@ def refuse(where: str, value: Any) -> NoReturn:
     what = "function" if callable(value) and not is_estimator(value) else f"value of type {kind}"
     msg = (
         f"{where} is a {what}, and a model file holds numbers, text and what isofold is made of, "
-        f"so that loading it cannot run code. Use a named option in its place; or {JOBLIB}."
+        f"so that loading it cannot run code. Use a named option instead; or {JOBLIB}."
     )
     raise InvalidInputError(msg)
