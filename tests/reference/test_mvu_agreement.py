@@ -5,9 +5,9 @@ import pytest
 from sklearn.base import clone
 
 from isofold import MVU
-from isofold.neighbors import resolve_graph
+from isofold.neighbors import Lengths, resolve_graph
 from isofold.quality import procrustes_error
-from isofold.sdp import ConicSDP, LowRankSDP, Status
+from isofold.sdp import ConicSDP, LowRankSDP, Soft, Status
 from support.mvu_cases import fit_quietly, sparse_graph, variance
 from support.sdp_problems import cycle_edges, squared_lengths
 
@@ -47,7 +47,9 @@ def assert_same_optimum(ours, theirs, allowed=ALLOWED):
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize(("lengths", "angles"), [("at_most", False), (4.0, False), (4.0, True)])
+@pytest.mark.parametrize(
+    ("lengths", "angles"), [("at_most", False), (Soft(4.0), False), (Soft(4.0), True)]
+)
 def test_neighbor_graph(lengths, angles, seed):
     ours, theirs = both(arc(20, seed), lengths=lengths, n_neighbors=5, angles=angles)
     assert_same_optimum(ours, theirs)
@@ -60,7 +62,7 @@ def test_kept_lengths_of_well_posed_graphs(seed):
     tree = np.array([[rng.randint(i), i] for i in range(1, 15)])
     ladder = np.array([[1, 2], [0, 1], [0, 2], [1, 3], [2, 3]])
     for n, edges in ((15, tree), (12, cycle_edges(12)), (4, ladder)):
-        graph = sparse_graph(n, edges, rng.uniform(0.8, 1.4, size=len(edges)))
+        graph = Lengths(sparse_graph(n, edges, rng.uniform(0.8, 1.4, size=len(edges))))
         ours, theirs = both(rng.rand(n, 2), graph=graph)
         assert_same_optimum(ours, theirs)
         # The Gram matrix is unique here; a gap ε leaves √ε of its size.
@@ -88,15 +90,15 @@ def test_kept_lengths_of_a_neighbor_graph_are_bounded_alike(seed):
 
 def test_splitting_solver():
     ours, theirs = both(
-        arc(20), judge=ConicSDP(solver="scs", tol=1e-4), lengths=16.0, n_neighbors=5
+        arc(20), judge=ConicSDP(solver="scs", tol=1e-4), lengths=Soft(16.0), n_neighbors=5
     )
     assert_same_optimum(ours, theirs, allowed=2e-4)
 
 
-@pytest.mark.parametrize("lengths", ["equal", "at_most", 16.0])
+@pytest.mark.parametrize("lengths", ["equal", "at_most", Soft(16.0)])
 def test_distances_of_no_points(lengths):
     # Distances along a graph: they obey the triangle inequality, and no points have them all.
     edges = cycle_edges(9)
-    graph = resolve_graph(np.zeros((9, 1)), sparse_graph(9, edges, 1.0))
+    graph = resolve_graph(np.zeros((9, 1)), Lengths(sparse_graph(9, edges, 1.0)))
     ours, theirs = both(np.random.RandomState(0).rand(9, 2), graph=graph, lengths=lengths)
     assert_same_optimum(ours, theirs)

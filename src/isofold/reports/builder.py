@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import isofold
-from isofold._files import atomic_file, check_place
+from isofold._files import atomic_file, check_path
 from isofold._progress.stages import stage
 from isofold._typing import IntArray
 from isofold._validation import check_points
@@ -123,7 +123,7 @@ def report(
     """
     if path is not None:
         # Before the work, which may take minutes.
-        check_place(path, overwrite=False, permission="report(...).save(path, overwrite=True)")
+        check_path(path, overwrite=False, permission="report(...).save(path, overwrite=True)")
     is_model = hasattr(embedding, "fit")
     Y = check_points(embedding_of(embedding) if is_model else embedding, name="embedding")
     components = component_of_samples(embedding) if is_model else None

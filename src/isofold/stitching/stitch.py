@@ -11,14 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import clone
 
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.patches import Memberships, PatchCover
-from isofold.sdp import GramSDP, LowRankSDP, SDPSolution
-from isofold.sdp.solvers.protocol import Iterate
+from isofold.sdp import GramSDP, LowRankSDP, Phase, SDPSolution
 from isofold.stitching.overlaps import Overlaps, joint_matrix, measure_overlaps
 from isofold.stitching.terms import NodeTerms, placement_matrix, pose, solve
 
@@ -102,7 +100,7 @@ def stitch(
     first = None
     if start is not None:
         first = _starting_rows(cover, coordinates / unit, start / unit, dims)
-    solution = solve(_with_budget(solver, c * r * r), problem, first, terms)
+    solution = solve(solver, problem, first, terms, _budget(c * r * r))
     rows = solution.coordinates
     # Patches that span less than r dimensions may all fit into fewer.
     rows = np.pad(rows, ((0, 0), (0, max(0, r - rows.shape[1]))))
@@ -119,28 +117,17 @@ def stitch(
     return Alignment(rotations, translations, solution, overlaps, float(relative), unit)
 
 
-def _with_budget(solver: LowRankSDP, n_entries: int) -> LowRankSDP:
-    """Return the solver with a limit on the stages in which folds open, where they take long.
+def _budget(n_entries: int) -> dict[Phase, int]:
+    """Return the iterations of the phases in which folds open, where they take long.
 
     What is stitched after many such steps is no sheet: patches contradict each other. The limit is
     on steps, not on time, so that results are the same on any machine.
     """
-    if solver.callback is not None:
-        return solver
-    budget = {
-        "trust region": max(2, TRUST_REGION_STEPS // n_entries),
-        "Newton": NEWTON_STEPS,
-        "augmented Lagrangian": AUGMENTED_STEPS,
+    return {
+        Phase.TRUST_REGION: max(2, TRUST_REGION_STEPS // n_entries),
+        Phase.NEWTON: NEWTON_STEPS,
+        Phase.AUGMENTED_LAGRANGIAN: AUGMENTED_STEPS,
     }
-    seen = dict.fromkeys(budget, 0)
-
-    def is_spent(iterate: Iterate) -> bool:
-        if iterate.stage not in budget:
-            return False
-        seen[iterate.stage] += 1
-        return seen[iterate.stage] > budget[iterate.stage]
-
-    return clone(solver).set_params(callback=is_spent)
 
 
 def place(memberships: Memberships, coordinates: FloatArray, alignment: Alignment) -> FloatArray:

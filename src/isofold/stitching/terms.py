@@ -7,6 +7,7 @@ variance of all points is ⟨F_cᵀF_c, G⟩/n with F_c = F - mean: linear in th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -17,7 +18,7 @@ import scipy.sparse as sp
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError, UnboundedProblemError
 from isofold.patches import Memberships
-from isofold.sdp import Constraints, GramSDP, LowRankSDP, SDPSolution, square_constraints
+from isofold.sdp import Constraints, GramSDP, LowRankSDP, Phase, SDPSolution, square_constraints
 from isofold.stitching.overlaps import Overlaps
 
 __all__ = ["NodeTerms", "StitchTerms", "pose", "solve"]
@@ -177,11 +178,15 @@ def pose(
 
 
 def solve(
-    solver: LowRankSDP, problem: GramSDP, start: FloatArray | None, terms: NodeTerms | None
+    solver: LowRankSDP,
+    problem: GramSDP,
+    start: FloatArray | None,
+    terms: NodeTerms | None,
+    budget: Mapping[Phase, int] | None = None,
 ) -> SDPSolution:
     """Solve a stitching; too strong a pull for variance is named as such."""
     try:
-        return solver.solve(problem, start=start)
+        return solver.solve(problem, start=start, budget=budget)
     except UnboundedProblemError as error:
         if terms is None or not terms.variance:
             raise

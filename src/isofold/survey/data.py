@@ -18,6 +18,8 @@ from isofold._findings import Finding
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.neighbors import (
+    Knn,
+    Mutual,
     NeighborGraph,
     build_search,
     connected_components,
@@ -244,8 +246,8 @@ def survey_graph(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None
     """Return the graph by which data are looked at: of mutual neighbors, or of known distances."""
     if sp.issparse(X):
         # Known distances are a ready graph.
-        return resolve_graph(X, "knn", metric=metric, n_jobs=n_jobs)
-    return resolve_graph(X, "mutual", n_neighbors=NEIGHBORS, metric=metric, n_jobs=n_jobs)
+        return resolve_graph(X, Knn(), metric=metric, n_jobs=n_jobs)
+    return resolve_graph(X, Mutual(), n_neighbors=NEIGHBORS, metric=metric, n_jobs=n_jobs)
 
 
 def _rank(points: FloatArray, dtype: np.dtype[Any]) -> int:

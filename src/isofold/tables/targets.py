@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from isofold import _files as _targets
-from isofold._files import check_place, refuse_place
+from isofold._files import check_path, refuse_path
 
 __all__ = ["MAP_ENDINGS", "TABLE_ENDINGS", "atomic_file", "check_target"]
 
@@ -28,12 +28,12 @@ def check_target(
     """Refuse a file that could not be written at the end of a long work, before it starts."""
     place = Path(path)
     if place.suffix.lower() not in (known := tuple(endings)):
-        refuse_place(place, f"the name must end in one of {', '.join(known)}")
-    check_place(place, overwrite=overwrite, permission=PERMISSION)
+        refuse_path(place, f"the name must end in one of {', '.join(known)}")
+    check_path(place, overwrite=overwrite, permission=PERMISSION)
     for source in inputs:
         with suppress(OSError):
             if place.exists() and os.path.samefile(place, source):
-                refuse_place(place, "this is the input file. Write to another one")
+                refuse_path(place, "this is the input file. Write to another one")
     return place
 
 

@@ -63,7 +63,7 @@ from isofold.extension import (
     spread_landmarks,
 )
 from isofold.linalg import deterministic_signs, principal_coordinates
-from isofold.neighbors import NeighborGraph, build_graph, mean_at_nodes, resolve_graph
+from isofold.neighbors import Bridged, NeighborGraph, build_graph, mean_at_nodes, resolve_graph
 from isofold.patches.tesserae import Tesserae, cut_tesserae
 from isofold.sdp import DenseSDP
 from isofold.sdp.posing.two_stage import Stretched, stretch
@@ -315,7 +315,7 @@ class TesseraMap(KernelEmbedder):
         check_units(X, name="X")
         graph = resolve_graph(
             X,
-            "bridged",
+            Bridged(),
             n_neighbors=self.n_neighbors,
             default=DEFAULT_NEIGHBORS,
             n_jobs=self.n_jobs,

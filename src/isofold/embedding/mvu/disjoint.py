@@ -127,7 +127,7 @@ class DisjointMVU(BaseEmbedder):
 
     See Also
     --------
-    MVU : Of one component, or with links added (``graph="eng"``).
+    MVU : Of one component, or with links added (``graph=Enhanced()``).
 
     Notes
     -----
@@ -252,7 +252,7 @@ class DisjointMVU(BaseEmbedder):
         for part in local:
             # Here, where the numbers of all samples are known.
             refuse_contradiction(
-                part.solution, graph, method='use isofold.MVU with graph="bridged" and'
+                part.solution, graph, method="use isofold.MVU with graph=Bridged() and"
             )
         return local
 

@@ -79,7 +79,7 @@ def check_queries(points: Any, indexed: FloatArray) -> FloatArray:
 
 
 def refuse_overflow(points: FloatArray) -> None:
-    """Refuse points whose distances cannot be squared, or not be told in their precision."""
+    """Refuse points whose distances cannot be squared, or not be resolved in their precision."""
     largest = max(float(points.max()), -float(points.min()))
     ceiling = min(float(np.sqrt(np.finfo(np.float64).max)), float(np.finfo(points.dtype).max))
     if largest > ceiling / (4 * np.sqrt(points.shape[1])):
