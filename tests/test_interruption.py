@@ -52,7 +52,7 @@ LOOPS = {
     "ColoredMVU": "unfold",
     "DisjointMVU": "unfold",
     "PLML": "stitch patches",
-    "LocalMDS": "draw points together",
+    "LocalMDS": "relax points",
     "OutOfSample": "stitch patches",
     "Unfold": "rehearsal",
     "LDLC": "lower the objective",
@@ -285,10 +285,10 @@ def test_stages_without_a_state_raise_at_once(name, where):
 
 def test_sweeps_so_far_are_kept():
     # As many sweeps as were made, and none that was not.
-    presser = Presser("draw points together", at=4)
+    presser = Presser("relax points", at=4)
     with progress(presser), pytest.warns(InterruptedFitWarning):
         short = LocalMDS(n_epochs=200, random_state=0).fit(X)
-    sweeps = [event for event in presser.later if event.stage == "draw points together"]
+    sweeps = [event for event in presser.later if event.stage == "relax points"]
     assert [event.fraction for event in sweeps] == [1.0]
     assert short.length_errors_.median < 1.0
 

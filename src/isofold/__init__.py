@@ -32,6 +32,7 @@ if _TYPE_CHECKING:
     from isofold.embedding.out_of_sample.out_of_sample import OutOfSample
     from isofold.embedding.plml import PLML
     from isofold.embedding.unfold.unfold import Unfold
+    from isofold.extension.out_of_range import is_outside
     from isofold.reports import report
     from isofold.stitching import StitchTerms
     from isofold.storage import load, save
@@ -61,6 +62,7 @@ __all__ = [
     "datasets",
     "exceptions",
     "extension",
+    "is_outside",
     "load",
     "neighbors",
     "plot",
@@ -81,6 +83,7 @@ _HOMES = {
     "LocalSubspaceClassifier": "clustering",
     "StitchTerms": "stitching",
     "assess": "assessment",
+    "is_outside": "extension.out_of_range",
     "load": "storage",
     "progress": "_progress.stages",
     "report": "reports",

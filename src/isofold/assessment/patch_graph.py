@@ -97,7 +97,7 @@ def _of_planes(plml: Any, embedding: FloatArray) -> PatchGraph:
     A cell is wrong where its points lie off its plane; a joint where the edge of samples across
     it has another length.
     """
-    n_cells = plml.planes_.n_pieces
+    n_cells = plml.planes_.n_cells
     return PatchGraph(
         kind="cell",
         centers=_means(embedding, plml.labels_, n_cells),

@@ -11,7 +11,7 @@ from isofold._typing import FloatArray, IntArray
 
 __all__ = ["Planes", "fit_planes"]
 
-RANK_TOLERANCE = 1e-12
+NOTHING = 1e-12
 """Variance relative to the largest that counts as none: rounding of coordinates off the origin."""
 
 
@@ -23,15 +23,15 @@ class Planes:
     ----------
     labels : ndarray of int of shape (n_points,)
         The cell of every point.
-    means : ndarray of shape (n_pieces, d)
+    means : ndarray of shape (n_cells, d)
         The means m of the cells.
-    axes : ndarray of shape (n_pieces, d, q)
+    axes : ndarray of shape (n_cells, d, q)
         Their principal axes U, orthonormal.
-    ranks : ndarray of int of shape (n_pieces,)
+    ranks : ndarray of int of shape (n_cells,)
         How many of the axes the points of a cell span; the others are arbitrary.
-    off : ndarray of shape (n_pieces,)
+    off : ndarray of shape (n_cells,)
         Fraction of the variance of a cell that lies off its plane.
-    extents : ndarray of shape (n_pieces,)
+    extents : ndarray of shape (n_cells,)
         Four standard deviations along the widest axis: about the diameter of a cell.
     """
 
@@ -43,14 +43,14 @@ class Planes:
     extents: FloatArray
 
     @property
-    def n_pieces(self) -> int:
+    def n_cells(self) -> int:
         """Number of cells."""
         return len(self.means)
 
     @property
     def sizes(self) -> IntArray:
         """Number of points of every cell."""
-        return np.bincount(self.labels, minlength=self.n_pieces)
+        return np.bincount(self.labels, minlength=self.n_cells)
 
     def coordinates(self, points: FloatArray, cells: IntArray) -> FloatArray:
         """Return (x − m)U for points in given cells, one row after the other."""
@@ -79,12 +79,12 @@ class Planes:
 
 def fit_planes(points: FloatArray, labels: IntArray, n_components: int) -> Planes:
     """Fit a plane to every cell."""
-    n_pieces, d = int(labels.max()) + 1, points.shape[1]
-    means, axes = np.empty((n_pieces, d)), np.empty((n_pieces, d, n_components))
-    ranks = np.empty(n_pieces, dtype=np.intp)
-    off, extents = np.empty(n_pieces), np.empty(n_pieces)
+    n_cells, d = int(labels.max()) + 1, points.shape[1]
+    means, axes = np.empty((n_cells, d)), np.empty((n_cells, d, n_components))
+    ranks = np.empty(n_cells, dtype=np.intp)
+    off, extents = np.empty(n_cells), np.empty(n_cells)
     order = np.argsort(labels, kind="stable")
-    sizes = np.bincount(labels, minlength=n_pieces)
+    sizes = np.bincount(labels, minlength=n_cells)
     begin = np.concatenate([[0], np.cumsum(sizes)])
     # All cells of a size at once; each matrix of the stack is factored by itself.
     for size in np.unique(sizes):
@@ -113,9 +113,9 @@ def _widest(members: FloatArray, q: int) -> tuple[FloatArray, ...]:
         squares, vectors = widths**2, right[:, :q].swapaxes(1, 2)
     squares = np.maximum(squares, 0.0)
     total = squares.sum(axis=1)
-    ranks = (
-        squares[:, :q] > RANK_TOLERANCE * np.maximum(total, np.finfo(float).tiny)[:, None]
-    ).sum(axis=1)
+    ranks = (squares[:, :q] > NOTHING * np.maximum(total, np.finfo(float).tiny)[:, None]).sum(
+        axis=1
+    )
     left = squares[:, q:].sum(axis=1)
     off = np.divide(left, total, out=np.zeros_like(total), where=total > 0)
     return vectors, ranks, off, 4.0 * np.sqrt(squares[:, 0] / m)

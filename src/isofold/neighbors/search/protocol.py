@@ -52,6 +52,10 @@ class NeighborSearch(Protocol):
     """Points built into an index once, queried as often as needed."""
 
     @property
+    def points(self) -> FloatArray:
+        """The points in the index."""
+
+    @property
     def n_points(self) -> int:
         """Number of points in the index."""
 
