@@ -49,7 +49,7 @@ def test_plml_is_a_tree_of_cells(roll, plml):
     np.testing.assert_array_equal(graph.links, plml.tree_)
     np.testing.assert_array_equal(graph.link_error, plml.misfit_)
     assert graph.sizes.sum() == len(roll)
-    assert graph.centers.shape == (plml.planes_.n_pieces, 2)
+    assert graph.centers.shape == (plml.planes_.n_cells, 2)
 
 
 def test_tesserae_are_joined_by_links(roll):
