@@ -64,12 +64,13 @@ def test_given_labels(given):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([0, 1], "2 labels, but there are 3 points"),
-        ([0.5, 1.0, 2.0], "no labels"),
-        (np.eye(3, dtype=int), "no labels"),
+        (Cover.labels([0, 1]), "2 labels, but there are 3 points"),
+        (Cover.labels([0.5, 1.0, 2.0]), "no labels"),
+        (Cover.labels(np.eye(3, dtype=int)), "no labels"),
+        ([0, 1, 1], r"cover is a list.*isofold.Cover.labels"),
         ("balls", "names no clustering"),
-        (None, "no labels"),
-        (np.array([0, "a", None], dtype=object), "cannot be compared"),
+        (None, "cover is a NoneType"),
+        (Cover.labels(np.array([0, "a", None], dtype=object)), "cannot be compared"),
     ],
 )
 def test_what_names_no_clusters(given, message):

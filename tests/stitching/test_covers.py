@@ -64,11 +64,12 @@ def test_lists_of_different_lengths():
     ("cover", "words"),
     [
         ("boxes", "cover='boxes' is unknown.*balls, kmeans"),
-        (None, "5 samples.*Pass"),
-        (7, "5 samples.*Pass"),
-        ([0, 1], r"shape \(2,\).*5 samples"),
-        (np.zeros((4, 2)), r"shape \(4, 2\).*5 points"),
-        (np.zeros((5, 2, 2)), r"shape \(5, 2, 2\)"),
+        (None, "cover is a NoneType. Pass"),
+        (7, "cover is a int. Pass"),
+        (Cover.clusters("kmeans", 3), "Pass cover='kmeans', n_patches=3"),
+        (Cover.labels([0, 1]), r"shape \(2,\).*5 samples"),
+        (Cover.patches(np.zeros((4, 2))), r"shape \(4, 2\).*5 points"),
+        (Cover.labels(np.zeros((5, 2, 2))), r"shape \(5, 2, 2\)"),
     ],
 )
 def test_covers_that_are_none(cover, words):
