@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
+from isofold._findings import setting
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.linalg import coordinates_from_gram, gram_from_distances
@@ -58,9 +59,9 @@ def place_means(planes: Planes, tree: PieceTree) -> Motions:
     d, q = planes.axes.shape[1:]
     if d != q + 1:
         msg = (
-            f"merge='isomap' looks for the folds between hyperplanes, which have one dimension "
-            f"less than the data, but n_components={q} and X has {d} features. Use "
-            f"merge='parallel', which takes any dimensions."
+            f"{setting('merge', 'isomap')} looks for the folds between hyperplanes, which have one "
+            f"dimension less than the data, but {setting('n_components', q)} and X has {d} "
+            f"features. Use {setting('merge', 'parallel')}, which takes any dimensions."
         )
         raise InvalidInputError(msg)
     c = planes.n_pieces

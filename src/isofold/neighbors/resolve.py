@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from isofold._findings import setting
 from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_graph, check_positive
@@ -79,8 +80,9 @@ def choose_graph(
         radius = check_positive(graph, name="graph")
         if n_neighbors is not None:
             msg = (
-                f"graph={graph!r} keeps all distances up to it, and n_neighbors={n_neighbors!r} "
-                f"those to so many neighbors. Pass one of them."
+                f"{setting('graph', graph)} keeps all distances up to it, and "
+                f"{setting('n_neighbors', n_neighbors)} those to so many neighbors. Pass one of "
+                f"them."
             )
             raise InvalidInputError(msg)
     elif not isinstance(graph, str):

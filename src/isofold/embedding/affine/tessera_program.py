@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
+from isofold._findings import parameter
 from isofold._memory import block_rows
 from isofold._parallel import one_blas_thread, ordered_map
 from isofold._progress.stages import stage
@@ -230,8 +231,8 @@ def refuse_many(tesserae: Tesserae, links: Links) -> None:
         msg = (
             f"{tesserae.n_tesserae} tesserae with {len(links.pairs)} links make {n_equations} "
             f"equations, and time grows with their cube: more than {MOST_EQUATIONS} would take an "
-            f"hour. Use fewer tesserae (for example cover=('affinity', 20)), fewer n_components, "
-            f"or IPA."
+            f"hour. Use fewer tesserae (for example cover=('affinity', 20)), fewer "
+            f"{parameter('n_components')}, or IPA."
         )
         raise InvalidInputError(msg)
 

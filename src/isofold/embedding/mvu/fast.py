@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from isofold._findings import setting
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_positive
 from isofold.embedding.mvu.base import BaseUnfolder, make_solver
@@ -157,6 +158,7 @@ def _penalty(lengths: Any) -> float:
     if isinstance(lengths, str) and lengths == "equal":
         return FIRST_PENALTY
     if isinstance(lengths, str) or lengths is None:
-        msg = f"lengths={lengths!r} must be 'equal' or a positive number, the weight of errors."
+        asked = setting("lengths", lengths)
+        msg = f"{asked} must be 'equal' or a positive number, the weight of errors."
         raise InvalidInputError(msg)
     return check_positive(lengths, name="lengths")
