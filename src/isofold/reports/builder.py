@@ -22,7 +22,7 @@ from isofold.reports.page import fill_template, policy, read_asset, read_script
 from isofold.reports.payload import fill
 from isofold.reports.text import json_for_script, markup
 from isofold.reports.thumbnails import check_images
-from isofold.tables.page_columns import Column, read_column, read_columns, unique_name
+from isofold.tables.page_columns import PageColumn, read_column, read_columns, unique_name
 from isofold.tables.text_safety import plain
 
 __all__ = ["Report", "make_report", "pieces_of", "report"]
@@ -174,7 +174,7 @@ def pieces_of(embedding: Any) -> Any:
 
 def _all_columns(
     n_points: int, labels: Any, *, fields: Any, pieces: Any, label_name: str | None = None
-) -> list[Column]:
+) -> list[PageColumn]:
     """Return labels, fields and pieces as columns, each under a name of its own."""
     columns = []
     if labels is not None:
@@ -189,7 +189,7 @@ def _all_columns(
 
 def _page(
     findings: Findings,
-    columns: list[Column],
+    columns: list[PageColumn],
     images: Any,
     title: str | None,
     n_features: int | None,

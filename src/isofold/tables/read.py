@@ -39,8 +39,8 @@ def read_table(
         raise MemoryLimitError(msg) from None
     except Exception as error:
         # Damaged files take libraries to places that their authors did not foresee.
-        words = f"the file is damaged, or not what its name says: {one_line(error)}."
-        raise refusal(source.name, words) from error
+        problem = f"the file is damaged, or not what its name says: {one_line(error)}."
+        raise refusal(source.name, problem) from error
 
 
 def _read(

@@ -100,8 +100,8 @@ def _first_row(text: bytes, delimiter: str, source: Source) -> tuple[str, ...]:
         record = text[start:end].decode("utf-8")
         return tuple(next(csv.reader([record.rstrip("\r\n")], delimiter=delimiter), ()))
     except csv.Error:
-        words = "the first row holds a field of more than 131,072 characters: this is no table."
-        raise refusal(source.name, words) from None
+        problem = "the first row holds a field of more than 131,072 characters: this is no table."
+        raise refusal(source.name, problem) from None
 
 
 def _header(first: tuple[str, ...], name: str) -> tuple[bool, tuple[str, ...]]:

@@ -34,8 +34,8 @@ def read_text(
     layout = find_layout(text, source, header=header, delimiter=delimiter)
     data = _parsed(text, layout, source)
     if data.num_rows == 0:
-        words = "there is a first row, but no data below it. Was the file saved completely?"
-        raise refusal(source.name, words)
+        problem = "there is a first row, but no data below it. Was the file saved completely?"
+        raise refusal(source.name, problem)
     names, notes = _names(layout, data.column_names)
     columns, more = columns_of(data, names, source.name)
     return Table(
@@ -69,8 +69,8 @@ def _parsed(text: bytes, layout: Layout, source: Source) -> Any:
         if "Empty CSV" in str(error):
             raise refusal(source.name, "there is one line only, but a table has rows.") from None
         if "conversion error" not in str(error):
-            words = f"the text cannot be cut into rows and columns: {one_line(error)}."
-            raise refusal(source.name, words) from None
+            problem = f"the text cannot be cut into rows and columns: {one_line(error)}."
+            raise refusal(source.name, problem) from None
     return _parse(text, layout, as_text=True)
 
 
@@ -124,12 +124,12 @@ def _refuse_ragged(text: bytes, layout: Layout, source: Source) -> None:
         return
     row = bad[0]
     place = f"row {row.number:,}" if row.number is not None else "a row"
-    words = (
+    problem = (
         f"{place} (counted from the top) has {row.actual_columns:,} field(s), but "
         f"{row.expected_columns:,} are expected: {quoted(row.text)}. Fields are separated by "
         f"{quoted(layout.delimiter)}; put quotes around text that contains it, or pass --delimiter."
     )
-    raise refusal(source.name, words)
+    raise refusal(source.name, problem)
 
 
 def _about_separators(columns: tuple[Column, ...], name: str) -> tuple[str, ...]:
@@ -147,10 +147,10 @@ def _about_separators(columns: tuple[Column, ...], name: str) -> tuple[str, ...]
                 f"{quoted(thousands[0])} have separators between thousands. Write them without."
             )
         elif commas and 2 * len(commas) > len(sample):
-            words = (
+            problem = (
                 f"column {quoted(column.name)} has numbers with a decimal comma, such as "
                 f"{quoted(commas[0])}. Write them with a point: in a spreadsheet, save as CSV with "
                 f"English number format."
             )
-            raise refusal(name, words)
+            raise refusal(name, problem)
     return tuple(notes)

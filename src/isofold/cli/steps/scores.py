@@ -1,4 +1,4 @@
-"""How true a map is, in three figures and in words."""
+"""How true a map is, in three figures and their meaning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from isofold._format import percent
 from isofold._typing import FloatArray
-from isofold.cli.console.console import Console
+from isofold.cli.console import Console
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors.duplicates import find_distinct
 from isofold.quality import Scorecard, continuity, trustworthiness
@@ -24,32 +24,32 @@ NEIGHBORS = 12
 MOST_EXACT, SAMPLED = 5000, 2000
 """Rows up to which all are measured, and how many of more."""
 
-# Limits from the best on, and what to say from there on.
+# Lower limits, the best first, and what each means.
 _TRUSTWORTHINESS = (
     (0.9995, "all neighbors on the map are neighbors in the data"),
     (0.99, "nearly all neighbors on the map are neighbors in the data"),
     (0.95, "most neighbors on the map are neighbors in the data"),
-    (0.85, "a part of the neighbors on the map are not neighbors in the data"),
-    (-np.inf, "many neighbors on the map are strangers in the data"),
+    (0.85, "some neighbors on the map are not neighbors in the data"),
+    (-np.inf, "many neighbors on the map are far apart in the data"),
 )
 _CONTINUITY = (
     (0.9995, "all neighbors in the data stay together on the map"),
     (0.99, "nearly all neighbors in the data stay together on the map"),
     (0.95, "most neighbors in the data stay together on the map"),
-    (0.85, "a part of the neighbors in the data are torn apart"),
-    (-np.inf, "many neighbors in the data are torn apart"),
+    (0.85, "some neighbors in the data are torn apart on the map"),
+    (-np.inf, "many neighbors in the data are torn apart on the map"),
 )
 _LENGTHS = (
     (-0.02, "distances between neighbors are true: you can measure them on the map"),
     (-0.10, "distances between neighbors are nearly true"),
-    (-0.25, "distances between neighbors are only roughly true"),
+    (-0.25, "distances between neighbors are only approximately true"),
     (-np.inf, "distances between neighbors are not true: do not measure them"),
 )
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Three figures of a map; NaN where there are too few different rows.
+    """Three figures of a map; NaN where there are too few distinct rows.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ def measure(X: FloatArray, Y: FloatArray, *, seed: int, jobs: int) -> Scores:
     try:
         ratios = neighborhoods_of(compare(X, Y, metric="euclidean", **how), k).ratio
     except InvalidInputError:
-        # All neighbors are copies: what remains is to look at every place once.
+        # All neighbors are copies: keep one sample of each.
         distinct = find_distinct(X).sample_of_node
         if len(distinct) == len(X):
             raise
@@ -118,7 +118,7 @@ def scores_of(card: Scorecard) -> Scores:
 def tell_scores(console: Console, scores: Scores) -> None:
     """Say how true a map is."""
     if not np.isfinite(scores.length_error):
-        console.note("There are too few different rows to measure how true the map is.")
+        console.note("There are too few distinct rows to measure how true the map is.")
         return
     rows = [
         ("neighbor distances off by", percent(scores.length_error),
@@ -132,4 +132,4 @@ def tell_scores(console: Console, scores: Scores) -> None:
 
 
 def _verdict(limits: tuple[tuple[float, str], ...], value: float) -> str:
-    return next(words for limit, words in limits if value >= limit)
+    return next(text for limit, text in limits if value >= limit)
