@@ -8,9 +8,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from isofold import IPA, datasets, load, save
-from isofold.cli.methods import METHODS
-from isofold.cli.scores import best_scale_error, measure
+from isofold.cli.steps.scores import best_scale_error, measure
 from isofold.datasets import swiss_roll
+from isofold.embedding.catalog import BY_SHELL_NAME
 from isofold.quality import procrustes_error, scorecard
 from isofold.survey import data
 from support.command_runs import WORDS, read_csv, run, write_array, write_csv, write_roll
@@ -193,7 +193,7 @@ def test_report_of_a_map_and_of_a_model(roll, tmp_path):
     assert not (tmp_path / "few.html").exists()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BY_SHELL_NAME)
 def test_every_method_makes_a_map(method, tmp_path):
     path = write_csv(
         tmp_path / "sheet.csv",

@@ -173,7 +173,7 @@ def _text(error: BaseException) -> str:
 def _apology(error: BaseException) -> str:
     detail = clean(str(error))
     return (
-        f"This is a bug of isofold, not a problem of your data: {type(error).__name__}"
+        f"This is a bug in isofold, not a problem with your data: {type(error).__name__}"
         f"{f' ({detail})' if detail else ''}. Please report it with the output of the same command "
         f"and --debug."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,8 +40,8 @@ class Prepared:
         How many rows the table has.
     labels : ndarray of shape (n_used,) or None
         The label column: numbers, or text with "" for what is missing.
-    fields : dict of str to ndarray
-        The columns that are neither features nor the label.
+    others : tuple of (str, ndarray) pairs
+        The columns that are neither features nor the label; `fields` has them by name.
     images : ndarray of shape (n_used, height, width[, 3]) or None
         The rows as pictures, if they were.
     preprocessing : Preprocessing
@@ -54,10 +54,26 @@ class Prepared:
     rows: IntArray
     n_rows: int
     labels: npt.NDArray[Any] | None
-    fields: dict[str, npt.NDArray[Any]]
+    others: tuple[tuple[str, npt.NDArray[Any]], ...]
     images: npt.NDArray[Any] | None
     preprocessing: Preprocessing
     notes: tuple[str, ...]
+
+    @property
+    def fields(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns that are neither features nor the label, by name."""
+        return dict(self.others)
+
+    def restrict(self, which: slice | IntArray) -> Prepared:
+        """Return some of the used rows."""
+        return replace(
+            self,
+            X=self.X[which],
+            rows=self.rows[which],
+            labels=None if self.labels is None else self.labels[which],
+            images=None if self.images is None else self.images[which],
+            others=tuple((name, values[which]) for name, values in self.others),
+        )
 
     def feature_fields(self, most: int = 12) -> dict[str, npt.NDArray[Any]]:
         """Return the named features in their own units, if there are not too many to look at."""
@@ -214,7 +230,7 @@ def _finished(
         rows=rows,
         n_rows=table.n_rows,
         labels=None if label is None else _labels_of(table.column(label), rows),
-        fields=_fields_of(table, rows, {*positions, label}),
+        others=tuple(_others_of(table, rows, {*positions, label})),
         images=_images_of(table, rows, positions),
         preprocessing=preprocessing,
         notes=notes,
@@ -244,14 +260,14 @@ def _filled(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     ]
 
 
-def _fields_of(table: Table, rows: IntArray, used: set[int | None]) -> dict[str, npt.NDArray[Any]]:
-    """Return the named columns that are not used otherwise, for the rows that are."""
-    fields = {}
+def _others_of(
+    table: Table, rows: IntArray, used: set[int | None]
+) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    """Yield the named columns that are not used otherwise, for the rows that are."""
     for position, column in enumerate(table.columns, start=table.n_wide):
         if position not in used:
             values = column.values[rows]
-            fields[column.name] = _filled(values) if column.kind == "text" else values
-    return fields
+            yield column.name, _filled(values) if column.kind == "text" else values
 
 
 def _images_of(table: Table, rows: IntArray, positions: tuple[int, ...]) -> npt.NDArray[Any] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +107,7 @@ def _from_map(
     question = scale_hint(table, prepared, options, Y=Y, which=which, seed=seed)
     if question is not None:
         console.warn(question)
-    return _rows_of(prepared, which), Y
+    return prepared.restrict(which), Y
 
 
 def _from_model(file: Path, model: Path, options: ReadOptions) -> tuple[Prepared, Any]:
@@ -130,21 +129,3 @@ def _from_model(file: Path, model: Path, options: ReadOptions) -> tuple[Prepared
         )
         raise InvalidInputError(msg)
     return prepared, estimator
-
-
-def _rows_of(prepared: Prepared, which: Any) -> Prepared:
-    """Return some rows of what was prepared."""
-    if isinstance(which, slice):
-        return prepared
-
-    def some(values: Any) -> Any:
-        return None if values is None else values[which]
-
-    return replace(
-        prepared,
-        X=prepared.X[which],
-        rows=prepared.rows[which],
-        labels=some(prepared.labels),
-        images=some(prepared.images),
-        fields={name: values[which] for name, values in prepared.fields.items()},
-    )
