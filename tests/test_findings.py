@@ -1,234 +1,211 @@
-"""The diagnosis: an object that is easy to ask, and figures that are what they say."""
+"""Findings: data that can be asked, one text for each code, and vocabularies."""
+
+import ast
+import re
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from isofold._findings import Diagnosis, Flag
-from isofold.datasets import spherical_cap
-from isofold.extension.placed_outliers import PlacedOutliers
-from isofold.stitching.diagnosis import diagnose
-from isofold.stitching.figures import (
-    closing_steps,
-    contraction,
-    curvature_loss,
-    estimate_error,
-    noise_of,
+import isofold
+from isofold._findings import (
+    PYTHON,
+    SHELL,
+    Diagnosis,
+    Finding,
+    Severity,
+    emit,
+    parameter,
+    setting,
+    speaking,
 )
-from support.ipa_cases import grid, half_cylinder, rectangle, unfolded
+from isofold._findings.texts import TEXTS
+from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
 
-# A flat grid has no error but rounding.
-ROUNDING = 1e-12
+SOURCE = Path(isofold.__file__).parent
 
 
-def flag(name, value, threshold, patches=()):
-    words = f"{name} is {value}.", f"Do something about {name}."
-    patches = np.array(patches, dtype=np.intp)
-    return Flag(name, value, threshold, value > threshold, *words, patches)
+def finding(code, value, limit, patches=()):
+    return Finding.checked(code, value, limit, is_raised=value > limit, patches=patches)
 
 
 @pytest.fixture
 def diagnosis():
-    return Diagnosis((flag("misfit", 0.05, 0.1), flag("noise", 0.4, 0.1, [2, 5])))
+    return Diagnosis((finding("misfit", 0.05, 0.1), finding("noise", 0.4, 0.1, [2, 5])))
 
 
-def test_raised_flags(diagnosis):
-    assert [doubt.name for doubt in diagnosis.raised] == ["noise"]
+def test_doubts_are_found_by_code(diagnosis):
+    assert [doubt.code for doubt in diagnosis.raised] == ["noise"]
+    assert diagnosis.codes == {"noise"}
     assert not diagnosis.is_sound
     np.testing.assert_array_equal(diagnosis["noise"].patches, [2, 5])
     assert diagnosis["misfit"].value == 0.05
     assert len(diagnosis["misfit"].patches) == 0
-    assert [doubt.name for doubt in diagnosis] == ["misfit", "noise"]
+    assert [each.code for each in diagnosis] == ["misfit", "noise"]
+    assert "misfit" in diagnosis
+    assert "noize" not in diagnosis
 
 
-def test_unknown_flag_names_the_known_ones(diagnosis):
-    with pytest.raises(KeyError, match=r"no flag 'noize'.*misfit, noise"):
+def test_an_unknown_code_names_the_known_ones(diagnosis):
+    with pytest.raises(KeyError, match=r"no finding 'noize'.*misfit, noise"):
         diagnosis["noize"]
 
 
-def test_summary_tells_raised_doubts_with_advice(diagnosis):
+def test_the_summary_has_the_doubts_with_advice(diagnosis):
     summary = diagnosis.summary()
-    assert "noise is 0.4. Do something about noise." in summary
-    assert "misfit" not in summary
-    assert "not to be trusted" in summary
+    assert summary.startswith("Inspect this map before relying on it.")
+    assert "40% of the points are in patches whose tangent is hidden by noise." in summary
+    assert "fewer n_components" in summary
+    assert "disagree" not in summary
+    assert "fewer --n-components" in diagnosis.summary(SHELL)
 
 
-def test_table_tells_all_flags(diagnosis):
-    header, match, noise = str(diagnosis).splitlines()
-    assert header.split() == ["flag", "value", "limit"]
-    assert match.split() == ["misfit", "0.05", "0.1"]
+def test_the_table_has_all_findings(diagnosis):
+    header, misfit, noise = str(diagnosis).splitlines()
+    assert header.split() == ["finding", "value", "limit"]
+    assert misfit.split() == ["misfit", "0.05", "0.1"]
     assert noise.split()[:4] == ["noise", "0.4", "0.1", "!"]
-    assert noise.endswith("Do something about noise.")
 
 
-def test_sound_diagnosis():
-    sound = Diagnosis((flag("misfit", 0.05, 0.1),))
+def test_a_sound_diagnosis():
+    sound = Diagnosis((finding("misfit", 0.05, 0.1), Finding.of("placed_outliers", n=3)))
     assert sound.is_sound
     assert sound.raised == ()
+    assert [note.code for note in sound.notes] == ["placed_outliers"]
     assert sound.summary() == "No doubt about this map was found."
     assert "!" not in str(sound)
 
 
-NO_OUTLIERS = PlacedOutliers(0.0, np.zeros(0))
+@pytest.mark.parametrize(
+    ("vocabulary", "expected"),
+    [
+        (PYTHON, "n_components=3 keeps the lengths."),
+        (SHELL, "--n-components 3 keeps the lengths."),
+    ],
+)
+def test_settings_are_named_as_the_reader_types_them(vocabulary, expected):
+    closure = Finding.checked("closure", 2.0, 1.5, is_raised=True, needed=3)
+    assert closure.advice(vocabulary) == expected
 
 
-def diagnosed(found, *, outliers=NO_OUTLIERS):
-    return diagnose(
-        found.points,
-        found.unfolding,
-        relaxation=None,
-        error=estimate_error(found.unfolding, outliers),
-        outlier_share=outliers.share,
+def test_other_parameters_of_the_shell_are_set():
+    loose = Finding.of(
+        "loose_graph",
+        form="angles",
+        value=0.2,
+        before=0.1,
+        rank=5,
+        dimension=2,
+        discarded=0.3,
     )
+    assert "angles=True or more n_components" in loose.advice()
+    assert "--set angles=true or more --n-components" in loose.advice(SHELL)
+    assert SHELL.setting("lengths", "at_most") == "--set lengths=at_most"
+    assert PYTHON.setting("lengths", "at_most") == "lengths='at_most'"
 
 
-@pytest.fixture(scope="module")
-def flat():
-    return unfolded(np.pad(grid(), ((0, 0), (0, 1))))
+def test_attributes_are_those_of_the_model_in_python():
+    outliers = finding("outliers", 0.2, 0.05)
+    assert outliers.advice() == "See outliers_."
+    assert outliers.advice(SHELL) == "See outliers_ of the model in Python."
 
 
-def test_flat_grid_raises_nothing(flat):
-    found = diagnosed(flat)
-    assert found.is_sound
-    for name in ("misfit", "contraction", "bending", "error", "curvature", "projected", "noise"):
-        assert found[name].value == pytest.approx(0.0, abs=1e-6), name
-    assert found["pieces"].value == 1
-    assert found["closure"].value == 1.0
+@pytest.mark.parametrize(
+    ("n", "expected"),
+    [
+        (1, "1 outlier was placed on the map but not used to fit it."),
+        (3, "3 outliers were placed on the map but not used to fit it."),
+        (1234, "1,234 outliers were placed on the map but not used to fit it."),
+    ],
+)
+def test_numbers_and_verbs_agree(n, expected):
+    assert Finding.of("placed_outliers", n=n).text() == expected
 
 
-def test_every_flag_speaks(flat):
-    names = [doubt.name for doubt in diagnosed(flat).flags]
-    assert len(set(names)) == len(names)
-    for doubt in diagnosed(flat).flags:
-        assert doubt.message.endswith(".")
-        assert doubt.advice.endswith(".")
+def test_long_lists_are_cut():
+    sizes = (9, 8, 7, 6, 5, 4)
+    components = Finding.checked("components", 6, 1, is_raised=True, sizes=sizes)
+    assert "6 components of 9, 8, 7, 6, 5, … points" in components.message()
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.06, 0.5])
-def test_share_of_outliers(flat, share):
-    doubt = diagnosed(flat, outliers=PlacedOutliers(share, np.zeros(3)))["outliers"]
-    assert doubt.value == share
-    assert doubt.is_raised == (share > 0.05)
+@pytest.mark.parametrize(("part", "expected"), [(0.97, "the data"), (0.5, "a part with 50% of")])
+def test_a_part_is_named_by_its_size(part, expected):
+    curve = Finding.checked("closed_curve", 70.0, 16.0, is_raised=True, part=part, length=6.28)
+    assert f"the points of {expected}" in curve.message()
 
 
-def test_pieces_are_counted():
-    squares = np.concatenate([grid(7, 8), grid(7, 8) + 40.0, grid(7, 7) - 40.0])
-    found = diagnosed(unfolded(np.pad(squares, ((0, 0), (0, 1)))))
-    assert found["pieces"].value == 3
-    assert "56, 56, 49 points" in found["pieces"].message
-    assert [doubt.name for doubt in found.raised] == ["pieces"]
-
-
-@pytest.mark.parametrize("sigma", [0.02, 0.05])
-def test_estimated_error_is_that_of_the_noise(sigma):
-    rng = np.random.RandomState(0)
-    X = np.pad(rectangle(1000, (4.0, 3.0)), ((0, 0), (0, 1))) + rng.normal(
-        scale=sigma, size=(1000, 3)
+def test_one_warning_for_each_kind():
+    doubts = (
+        finding("noise", 0.4, 0.1),
+        finding("misfit", 0.4, 0.1),
+        Finding.of("bridges", Severity.DOUBT, n=2),
+        Finding.of("not_certified", Severity.DOUBT, message="Stopped early."),
+        Finding.of("placed_outliers", n=3),
+        finding("bending", 0.1, 1.0),
     )
-    # σ √(r / var(Y)) with var(Y) = (4² + 3²)/12, within a fifth.
-    expected = sigma * np.sqrt(2 / (25 / 12))
-    error = estimate_error(unfolded(X).unfolding, NO_OUTLIERS)
-    assert error.total == pytest.approx(expected, rel=0.2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        emit(doubts)
+    kinds = [warning.category for warning in caught]
+    assert kinds == [DisconnectedGraphWarning, ConvergenceWarning, DoubtfulMapWarning]
+    doubtful = str(caught[-1].message)
+    assert doubts[0].text() in doubtful
+    assert doubts[1].text() in doubtful
+    assert str(caught[1].message) == "Stopped early."
 
 
-def test_estimated_error_of_a_clean_sheet_bounds_the_true_one():
-    flat = unfolded(np.pad(grid(), ((0, 0), (0, 1)))).unfolding
-    assert estimate_error(flat, NO_OUTLIERS).total < ROUNDING
+def test_nothing_is_warned_of_a_sound_fit():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        emit((finding("misfit", 0.05, 0.1), Finding.of("placed_outliers", n=3)))
 
 
-@pytest.mark.parametrize("moved", [0.5, 7.0])
-def test_outliers_in_doubtful_places(flat, moved):
-    # One sample in a hundred may be so far from its true place.
-    outliers = PlacedOutliers(0.01, np.array([moved]))
-    error = estimate_error(flat.unfolding, outliers)
-    expected = np.sqrt(0.01 * moved**2 / flat.points.var(axis=0).sum())
-    assert error.outliers == pytest.approx(expected)
-    assert error.total == pytest.approx(expected)
-    doubt = diagnosed(flat, outliers=outliers)["outliers"]
-    assert doubt.is_raised == (expected > 0.02)
-    if doubt.is_raised:
-        assert doubt.value == pytest.approx(expected)
+def test_errors_speak_the_vocabulary_of_the_caller():
+    assert (parameter("n_neighbors"), setting("n_components", 3)) == (
+        "n_neighbors",
+        "n_components=3",
+    )
+    with speaking(SHELL):
+        assert parameter("n_neighbors") == "--n-neighbors"
+        assert setting("n_components", 3) == "--n-components 3"
+        assert setting("angles", True) == "--set angles=true"
+    assert parameter("n_neighbors") == "n_neighbors"
 
 
-def test_contraction_is_the_share_of_near_pairs_that_are_far_in_the_data(flat):
-    Y, noise = flat.unfolding.embedding, noise_of(flat.unfolding)
-    assert contraction(flat.points, Y, noise) == 0.0
-    # Rows of the grid that lie on each other on the map, but are a hundred apart in the data.
-    torn = flat.points + [[0.0, 0.0, 100.0]] * (flat.points[:, 1:2] % 2)
-    share = contraction(torn, Y, noise)
-    # Of the nearest five of a node two are in its row, so that more than half are torn.
-    assert 0.4 < share < 0.8
+def made_codes():
+    """Return the codes of all findings that the package makes, by file."""
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            if is_call and node.func.attr in ("of", "checked") and node.args:
+                owner, first = node.func.value, node.args[0]
+                is_finding = isinstance(owner, ast.Name) and owner.id == "Finding"
+                if is_finding and isinstance(first, ast.Constant):
+                    found.setdefault(first.value, path.name)
+    return found
 
 
-@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
-@pytest.mark.parametrize("angle", [20.0, 40.0])
-def test_curvature_of_a_cap(angle, unit):
-    found = unfolded(unit * spherical_cap(600, angle=angle, random_state=0).X)
-    # K · var(Y) / 8, with K = 1/R² and the variance of a disk of the cap's area, 1 - cos(angle).
-    expected = (1 - np.cos(np.radians(angle))) / 8
-    assert curvature_loss(found.unfolding.pieces[0]) == pytest.approx(expected, rel=0.25)
+def test_every_finding_has_a_text():
+    codes = {key.partition("/")[0] for key in TEXTS}
+    assert set(made_codes()) - codes == set()
 
 
-def test_bent_but_not_curved():
-    found = unfolded(half_cylinder(rectangle(400, (np.pi, 1.5))))
-    assert curvature_loss(found.unfolding.pieces[0]) < 1e-3
-    assert not diagnosed(found)["curvature"].is_raised
+def test_texts_are_sentences():
+    for key, text in TEXTS.items():
+        for part in (text.message, text.advice):
+            assert part == part.strip(), key
+            assert "  " not in part, key
+        assert text.message.endswith((".", "{message}")), key
+        assert text.advice.endswith((".", "{advice}")) or not text.advice, key
 
 
-def test_noise_names_its_patches():
-    rng = np.random.RandomState(0)
-    # The right half of the sheet is a cloud as thick as it is wide.
-    X = np.pad(rectangle(600, (12.0, 3.0)), ((0, 0), (0, 1)))
-    thick = X[:, 0] > 9
-    X[thick, 2] += rng.uniform(-1.5, 1.5, size=thick.sum())
-    found = unfolded(X)
-    doubt = diagnosed(found)["noise"]
-    assert doubt.is_raised
-    assert 0.1 < doubt.value < 0.6
-    seeds = found.unfolding.cover.seeds[doubt.patches]
-    assert np.median(found.points[seeds, 0]) > 9
-
-
-def test_bending_names_its_patches():
-    # A tight bend of radius .3 at the end of a plane, with as few points.
-    flat = rectangle(250, (8.0, 3.0))
-    x, y = flat.T
-    bent = np.maximum(x - 7.0, 0.0) / 0.3
-    X = np.column_stack([np.minimum(x, 7.0) + 0.3 * np.sin(bent), y, 0.3 * (1 - np.cos(bent))])
-    found = unfolded(X)
-    doubt = diagnosed(found)["bending"]
-    seeds = found.unfolding.cover.seeds[doubt.patches]
-    assert len(seeds) > 0
-    assert found.points[seeds, 0].min() > 5.0
-
-
-def test_patches_of_later_pieces_are_numbered_on():
-    rng = np.random.RandomState(0)
-    sheet = np.pad(rectangle(300, (6.0, 3.0)), ((0, 0), (0, 1)))
-    cloud = 30.0 + rng.uniform(size=(200, 3)) * 3.0
-    found = unfolded(np.concatenate([sheet, cloud]))
-    first, second = found.unfolding.pieces
-    doubt = diagnosed(found)["noise"]
-    assert (doubt.patches >= first.cover.n_patches).all()
-    assert (doubt.patches < first.cover.n_patches + second.cover.n_patches).all()
-    assert diagnosed(found)["projected"].value == pytest.approx(200 / 500, abs=0.02)
-
-
-def test_ends_of_a_curve_in_longest_steps():
-    # Points on a line in steps of one, but for one of two: the ends are 60 apart.
-    line = np.r_[0:30, 31:61].astype(float)
-    found = unfolded(np.column_stack([line, np.zeros(60)]), r=1)
-    piece = found.unfolding.pieces[0]
-    assert piece.cover.n_patches > 1
-    assert closing_steps(found.points, piece) == pytest.approx(30.0)
-    assert not diagnosed(found)["closure"].is_raised
-
-
-def test_a_cloud_that_patches_do_not_follow_has_no_ends():
-    found = unfolded(np.random.RandomState(0).normal(size=(200, 3)), r=1, n_patches=10)
-    piece = found.unfolding.pieces[0]
-    assert piece.alignment.misfit > 0.1
-    assert closing_steps(found.points, piece) == np.inf
-
-
-def test_only_curves_have_ends(flat):
-    assert closing_steps(flat.points, flat.unfolding.pieces[0]) == np.inf
+def test_texts_use_the_words_of_the_field():
+    private = r"\b(share|pieces?|strays?|arrows?|told|flags?|ways?|foreign|rough|turns?)\b"
+    worded = {key: f"{text.message} {text.advice}" for key, text in TEXTS.items()}
+    found = {key: re.findall(private, text) for key, text in worded.items()}
+    # Points are shared by patches; that is the usual verb.
+    found["hinges"] = [word for word in found["hinges"] if word != "share"]
+    assert {key: words for key, words in found.items() if words} == {}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from isofold._findings import parameter, setting
 from isofold._memory import block_rows
-from isofold._refusals import POINT_ADVICE, refuse_foreign, refuse_masked, refuse_sparse
 from isofold._typing import FloatArray
 from isofold.exceptions import InputTypeError, InvalidInputError
 
@@ -27,6 +27,11 @@ FEWEST_TERMS = 64
 
 MOST_REPEATS = 100_000
 """Repetitions that may be asked for; a few milliseconds each add up to minutes."""
+
+POINT_ADVICE = (
+    "Distances to such a point are undefined. Drop the rows or fill the gaps, for example with "
+    "sklearn.impute.SimpleImputer."
+)
 
 
 def check_points(X: Any, *, name: str = "X", min_samples: int = 2) -> FloatArray:
@@ -50,7 +55,7 @@ def check_points(X: Any, *, name: str = "X", min_samples: int = 2) -> FloatArray
 def read_points(X: Any, *, name: str) -> FloatArray:
     """Return a table of float32 or float64 as scikit-learn reads it, with its own errors."""
     refuse_sparse(X, name=name)
-    refuse_foreign(X, name=name)
+    refuse_lookalikes(X, name=name)
     refuse_masked(X, name=name)
     try:
         points: FloatArray = check_array(
@@ -69,6 +74,43 @@ def read_points(X: Any, *, name: str) -> FloatArray:
         )
         raise InputTypeError(msg) from error
     return points
+
+
+def refuse_sparse(X: Any, *, name: str) -> None:
+    """Raise an error if the points come as a sparse matrix."""
+    if sp.issparse(X):
+        msg = (
+            f"{name} is a sparse matrix, but distances between points need "
+            f"dense rows. Pass {name}.toarray(), or reduce it first with "
+            f"sklearn.decomposition.TruncatedSVD."
+        )
+        raise InvalidInputError(msg)
+
+
+def refuse_lookalikes(X: Any, *, name: str) -> None:
+    """Raise an error if the points come as something that only looks like a table of numbers."""
+    names = getattr(getattr(X, "dtype", None), "names", None)
+    if isinstance(X, np.matrix):
+        seen, do = "a np.matrix, whose products are not those of arrays", f"np.asarray({name})"
+    elif names is not None:
+        seen = f"a structured array with the fields {', '.join(names)}, not a table"
+        do = f"numpy.lib.recfunctions.structured_to_unstructured({name})"
+    elif isinstance(X, Mapping):
+        seen, do = f"a {type(X).__name__}, which has no rows", f"pandas.DataFrame({name})"
+    elif isinstance(X, Iterable) and not hasattr(X, "__len__") and not hasattr(X, "__array__"):
+        seen, do = f"a {type(X).__name__}, which can be read only once", f"list({name})"
+    else:
+        return
+    msg = f"{name} is {seen}. Rows of numbers are needed, one a sample. Pass {do}."
+    raise InputTypeError(msg)
+
+
+def refuse_masked(X: Any, *, name: str) -> None:
+    """Raise an error if entries are masked: what is stored below the mask is no data."""
+    n_masked = int(np.ma.count_masked(X)) if isinstance(X, np.ma.MaskedArray) else 0
+    if n_masked:
+        msg = f"{name} is a masked array with {n_masked} masked value(s). {POINT_ADVICE}"
+        raise InvalidInputError(msg)
 
 
 def _as_table(X: Any, *, name: str) -> FloatArray:
@@ -320,6 +362,18 @@ def check_fraction(value: Any, *, name: str) -> float:
         msg = f"{setting(name, value)} must be a number between 0 and 1, both excluded."
         raise InvalidInputError(msg)
     return float(value)
+
+
+def check_seed(random_state: Any) -> np.random.RandomState:
+    """Return the source of random numbers that a seed stands for."""
+    try:
+        return check_random_state(random_state)
+    except ValueError as error:
+        msg = (
+            f"random_state={random_state!r} must be a whole number, for the same result every "
+            f"time, a RandomState, or None."
+        )
+        raise InvalidInputError(msg) from error
 
 
 def check_choice(value: Any, choices: Iterable[str], *, name: str) -> str:

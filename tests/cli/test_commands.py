@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from isofold import IPA, datasets, load, save
-from isofold.cli.steps.scores import best_scale_error, measure
+from isofold.cli.steps.scores import measure
 from isofold.datasets import swiss_roll
 from isofold.embedding.catalog import BY_SHELL_NAME
 from isofold.quality import procrustes_error, scorecard
@@ -287,21 +287,6 @@ def test_compare_samples_where_a_method_would_not_end(tmp_path, monkeypatch):
     monkeypatch.setitem(_peers.PEERS, "pca", replace(_peers.PEERS["pca"], most_rows=50))
     result = run("compare", write_array(tmp_path / "sheet.npy"), "-m", "pca")
     assert "pca was given 50 of 60 rows, drawn at random" in result.stderr
-
-
-def test_the_best_scale_is_found():
-    rng = np.random.RandomState(0)
-    for n in (1, 2, 7, 50):
-        ratios = np.sort(rng.gamma(2.0, 5.0, n))
-        scales = np.linspace(0.001, 3.0 / ratios.min(), 200_001)[:, None]
-        # An upper median: half of the ratios and one more lie within it.
-        errors = np.sort(np.abs(scales * ratios - 1.0), axis=1)[:, n // 2]
-        # A grid is at most half a step from the best scale, and errors have slope max(ratios).
-        assert errors.min() == pytest.approx(
-            best_scale_error(ratios), abs=(scales[1, 0] - scales[0, 0]) * ratios.max()
-        )
-    assert best_scale_error(np.zeros(3)) == 1.0
-    assert np.isnan(best_scale_error(np.zeros(0)))
 
 
 def test_dimension_of_a_sheet(tmp_path):

@@ -96,7 +96,7 @@ def test_step_is_that_of_a_naive_reference():
         mean = np.average(points, axis=0, weights=shares[:, k])
         covariance = np.cov(points.T, aweights=shares[:, k], bias=True)
         values = np.linalg.eigvalsh(covariance)[::-1]
-        np.testing.assert_allclose(second.flats.centers[k], mean, atol=ROUNDING)
+        np.testing.assert_allclose(second.subspaces.centers[k], mean, atol=ROUNDING)
         np.testing.assert_allclose(second.variances[k], values[:2], rtol=ROUNDING)
         np.testing.assert_allclose(second.noise[k], values[2:].mean(), rtol=ROUNDING)
     np.testing.assert_allclose(second.weights, shares.mean(axis=0), rtol=ROUNDING)

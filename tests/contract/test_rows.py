@@ -26,8 +26,8 @@ from isofold import (
 )
 from isofold.embedding.unfold.projection import Projection
 from isofold.extension import fit_barycentric, fit_kernel_regression, fit_nystrom
+from isofold.extension.kernel_function import KernelFunction
 from isofold.extension.kernel_map import CorrectedMap
-from isofold.linalg.kernels import KernelFunction
 from isofold.patches.noise_axes import Reduction
 
 # Row counts around those at which BLAS, vector units and our own tiles change their ways.
@@ -152,7 +152,7 @@ def test_rows_of_a_corrected_regression():
     Y, marks = rng.normal(size=(80, 2)), np.arange(0, 80, 4)
     trend = fit_kernel_regression(X, Y, marks, KernelFunction("rbf", gamma=0.5))
     corrected = CorrectedMap(trend, fit_barycentric(X, Y), Y - trend.transform(X))
-    assert_by_rows(corrected.extend, X[:37] + 0.01)
+    assert_by_rows(corrected.transform, X[:37] + 0.01)
 
 
 def test_rows_of_a_reduction():

@@ -344,7 +344,7 @@ def test_outliers_are_marked_and_placed(roll):
     assert not np.isin(ipa.node_samples_, moved).any()
     kept = ~ipa.outliers_
     assert procrustes_error(ipa.embedding_[kept], roll.truth[kept]) < SMALL
-    assert f"{len(moved) / 700:.1%} of the points" in ipa.diagnosis_["outliers"].message
+    assert f"{len(moved) / 700:.1%} of the points" in ipa.diagnosis_["outliers"].message()
 
 
 def test_copies_get_the_same_image(s_curve):
@@ -388,7 +388,7 @@ def test_doubts_call_for_a_second_larger_sample(monkeypatch):
 def test_doubts_that_remain_are_told_once(monkeypatch):
     monkeypatch.setattr(module, "SAMPLE_SIZES", (150, 300))
     squares = np.concatenate([rectangle(250, (1.0, 1.0)), 9 + rectangle(250, (1.0, 1.0), seed=1)])
-    with pytest.warns(DoubtfulMapWarning, match="2 pieces") as caught:
+    with pytest.warns(DoubtfulMapWarning, match="2 components") as caught:
         ipa = model().fit(squares)
     assert len(caught) == 1
     assert 150 < len(ipa.node_samples_) <= 300

@@ -48,12 +48,12 @@ def test_the_method_of_the_thesis_stitches_digits():
 
 def test_by_default_the_layout_along_paths_is_told_of():
     model = IPA(random_state=0)
-    with pytest.warns(DoubtfulMapWarning, match="not stitched, but laid out along shortest paths"):
+    with pytest.warns(DoubtfulMapWarning, match="laid out along shortest paths, not stitched"):
         model.fit(digits())
     assert model.layout_ == "paths"
     assert model.solution_ is None
     assert model.diagnosis_["unstitched"].is_raised
-    assert "n_patches" in model.diagnosis_["unstitched"].advice
+    assert "n_patches" in model.diagnosis_["unstitched"].advice()
 
 
 def test_a_projection_is_called_by_its_name():

@@ -147,7 +147,7 @@ def test_far_from_the_origin():
 
 def test_pieces_are_joined_and_told_once():
     X = np.vstack([noise(40), noise(30, seed=1) + 100.0])
-    with pytest.warns(DisconnectedGraphWarning, match="fell into pieces") as caught:
+    with pytest.warns(DisconnectedGraphWarning, match="fell into components") as caught:
         mds = model(n_neighbors=6).fit(X)
     assert len(caught) == 1
     assert_sound(mds, X)

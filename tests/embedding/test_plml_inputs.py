@@ -73,7 +73,7 @@ def test_two_samples_are_as_far_apart_as_before():
     X = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 2.0]])
     plml = model(n_components=1).fit(X)
     np.testing.assert_allclose(np.sort(plml.embedding_[:, 0]), [-1.5, 1.5], atol=EXACT)
-    with pytest.warns(DoubtfulMapWarning, match="1 of 1 pieces span less than 2 dimensions"):
+    with pytest.warns(DoubtfulMapWarning, match="1 of 1 cells span fewer than 2 dimensions"):
         plml = model().fit(X)
     assert np.linalg.norm(np.diff(plml.embedding_, axis=0)) == pytest.approx(3.0)
 
@@ -118,7 +118,7 @@ def test_more_components_than_features_are_refused():
 
 def test_points_of_a_line_are_told_and_kept():
     X = np.sort(np.random.RandomState(0).uniform(size=60))[:, None] * [[1.0, 2.0, 2.0]]
-    with pytest.warns(DoubtfulMapWarning, match="1 of 1 pieces span less than 2 dimensions"):
+    with pytest.warns(DoubtfulMapWarning, match="1 of 1 cells span fewer than 2 dimensions"):
         plml = model(piece_size=6).fit(X)
     assert_sound(plml, X)
     assert_equal_up_to_rigid_motion(plml.embedding_, X, atol=EXACT)
@@ -168,7 +168,7 @@ def test_a_grid_with_its_equal_distances():
 
 def test_noise_without_a_plane_is_doubted():
     X = np.random.RandomState(0).normal(size=(200, 6))
-    with pytest.warns(DoubtfulMapWarning, match="more than 80° to each other"):
+    with pytest.warns(DoubtfulMapWarning, match="meet at more than 80°"):
         plml = model(piece_size=6).fit(X)
     assert_sound(plml, X)
     assert plml.angles_.max() > 80
@@ -337,7 +337,7 @@ def test_a_roll_with_too_few_samples_is_doubted():
 def test_samples_torn_apart_are_named():
     angles = 2 * np.pi * np.arange(100) / 100
     ring = np.column_stack([np.cos(angles), np.sin(angles)])
-    with pytest.warns(DoubtfulMapWarning, match="torn apart in 1 place") as caught:
+    with pytest.warns(DoubtfulMapWarning, match="torn apart at 1 place") as caught:
         plml = model(n_components=1, piece_size=5, n_neighbors=4).fit(ring)
     first, second = plml.cuts_[0]
     assert f"samples {first} and {second}" in str(caught[0].message)

@@ -69,7 +69,7 @@ def test_unfold_tells_of_pieces(turned):
     one, other = np.pad(rng.random((2, 250, 2)) * 5.0, ((0, 0), (0, 0), (0, 1)))
     other = other[:, [2, 0, 1]] if turned else other
     far = np.array([0.0, 0.0, 30.0])
-    with pytest.warns(DoubtfulMapWarning, match="2 pieces"):
+    with pytest.warns(DoubtfulMapWarning, match="2 components"):
         unfold = Unfold(random_state=0).fit(np.concatenate([one, other + far]))
     assert "components" in unfold.decision_.doubts
 

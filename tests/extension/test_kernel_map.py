@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from isofold.embedding.affine.span import span_of_kernel
 from isofold.extension import (
     CorrectedMap,
     KernelMap,
@@ -12,8 +13,8 @@ from isofold.extension import (
     fit_kernel_regression,
     spread_landmarks,
 )
+from isofold.extension.kernel_function import KernelFunction
 from isofold.linalg import KernelCentering
-from isofold.linalg.kernels import KernelFunction, span_of_kernel
 from support.hypothesis_profiles import examples
 
 ROUNDING = 1e-12

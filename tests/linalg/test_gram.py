@@ -11,11 +11,11 @@ from sklearn.decomposition import PCA
 from isofold.exceptions import InvalidInputError, MemoryLimitError
 from isofold.linalg import (
     coordinates_from_gram,
-    factor,
     gram_from_distances,
     numerical_rank,
     principal_coordinates,
 )
+from isofold.linalg import gram as gram_module
 from support.helpers import assert_equal_up_to_rigid_motion
 
 EPS = np.finfo(np.float64).eps
@@ -74,7 +74,7 @@ def test_few_components_keep_the_largest_share(monkeypatch):
     np.testing.assert_array_equal(two.coordinates, whole.coordinates[:, :2])
     expected = whole.eigenvalues[:2].sum() / whole.eigenvalues.sum()
     assert two.explained == pytest.approx(expected)
-    monkeypatch.setattr(factor, "WHOLE_SPECTRUM_SIDE", 10)
+    monkeypatch.setattr(gram_module, "WHOLE_SPECTRUM_SIDE", 10)
     partial = coordinates_from_gram(gram, 2)
     assert partial.eigenvalues.shape == (2,)
     assert partial.negative is None
@@ -296,7 +296,7 @@ def test_float32_far_from_the_origin_is_accumulated_in_float64(shape):
 def test_blocks_do_not_change_the_answer(monkeypatch):
     X = np.random.RandomState(0).normal(size=(101, 4))
     whole = principal_coordinates(X)
-    monkeypatch.setattr(factor, "block_rows", lambda bytes_per_row, n_rows: 7)
+    monkeypatch.setattr(gram_module, "block_rows", lambda bytes_per_row, n_rows: 7)
     np.testing.assert_allclose(
         principal_coordinates(X).coordinates, whole.coordinates, rtol=0, atol=100 * RELATIVE_TOL
     )

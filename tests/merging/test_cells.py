@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csgraph
 from scipy.spatial.distance import pdist
 
-from isofold.merging.cells import CLUSTERINGS, MOST_GAUSSIANS, compressed, cut_pieces
-from isofold.merging.chained import tree_clusters
+from isofold.merging.cells import CLUSTERINGS, MOST_GAUSSIANS, compressed, cut_pieces, tree_clusters
 from isofold.neighbors import euclidean_spanning_tree
 
 

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isofold.neighbors import build_graph, connect, find_outliers, find_settled, subgraph
+from isofold.neighbors import build_graph, find_outliers, find_settled
 from support.hypothesis_profiles import examples
 
 JITTER = 0.1
@@ -151,23 +151,3 @@ def test_nodes_without_edges():
     assert find_outliers(graph, least=2).tolist() == [False, False, True]
     empty = build_graph(sp.csr_array((3, 3)), metric="precomputed")
     assert not find_outliers(empty, least=2).any()
-
-
-@examples(30)
-@given(seeds, st.floats(0.0, 1.0))
-def test_a_subgraph_is_a_block_of_the_matrix(seed, share):
-    rng = np.random.RandomState(seed)
-    points = np.concatenate([rng.rand(30, 2), rng.rand(20, 2) + 5.0])
-    graph = build_graph(points, n_neighbors=4)
-    joined = connect(points, graph)
-    nodes = np.flatnonzero(rng.rand(50) < share)
-    part = subgraph(joined, nodes)
-    assert part.n_nodes == part.n_samples == len(nodes)
-    expected = joined.adjacency.toarray()[np.ix_(nodes, nodes)]
-    np.testing.assert_array_equal(part.adjacency.toarray(), expected)
-    # The edges keep their order, and each remembers whether it is a bridge.
-    assert (np.diff(part.edges @ [part.n_nodes, 1]) > 0).all()
-    bridges = {tuple(nodes[edge]) for edge in part.bridges}
-    kept = {tuple(edge) for edge in joined.bridges if np.isin(edge, nodes).all()}
-    assert bridges == kept
-    np.testing.assert_array_equal(part.node_of_sample, np.arange(len(nodes)))

@@ -4,15 +4,23 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
+from sklearn.base import clone
 
+from isofold import MVU
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import (
+    Bridged,
+    Enhanced,
+    Knn,
+    Lengths,
+    Mutual,
+    Radius,
     build_graph,
-    choose_graph,
     connect,
     connected_components,
     enhance,
     join_shared,
+    resolve_graph,
 )
 from support.mvu_cases import neighbor_graph, sparse_graph
 
@@ -36,21 +44,21 @@ def assert_same_graph(graph, expected):
 
 def test_neighbors_alone():
     X = two_clouds()
-    assert_same_graph(choose_graph(X, n_neighbors=5), build_graph(X, n_neighbors=5))
-    assert_same_graph(choose_graph(X, default=7), build_graph(X, n_neighbors=7))
-    assert_same_graph(choose_graph(X), build_graph(X, n_neighbors=12))
-    assert_same_graph(choose_graph(X, 0.5), build_graph(X, radius=0.5))
+    assert_same_graph(resolve_graph(X, n_neighbors=5), build_graph(X, n_neighbors=5))
+    assert_same_graph(resolve_graph(X, default=7), build_graph(X, n_neighbors=7))
+    assert_same_graph(resolve_graph(X), build_graph(X, n_neighbors=12))
+    assert_same_graph(resolve_graph(X, 0.5), build_graph(X, radius=0.5))
     assert_same_graph(
-        choose_graph(X, "mutual", n_neighbors=5), build_graph(X, n_neighbors=5, kind="mutual")
+        resolve_graph(X, "mutual", n_neighbors=5), build_graph(X, n_neighbors=5, kind="mutual")
     )
-    assert connected_components(choose_graph(X)).n_components == 2
+    assert connected_components(resolve_graph(X)).n_components == 2
 
 
 def test_pieces_are_joined_if_asked_for():
     X = two_clouds()
     plain = build_graph(X, n_neighbors=5)
-    assert_same_graph(choose_graph(X, "bridged", n_neighbors=5), connect(X, plain))
-    joined = choose_graph(X, "eng", n_neighbors=5)
+    assert_same_graph(resolve_graph(X, "bridged", n_neighbors=5), connect(X, plain))
+    joined = resolve_graph(X, "eng", n_neighbors=5)
     assert_same_graph(joined, enhance(X, plain, n_neighbors=5))
     assert connected_components(joined).n_components == 1
     assert joined.is_bridge.sum() > 1
@@ -60,24 +68,24 @@ def test_pieces_are_joined_if_asked_for():
 def test_distances_give_the_same_graph(graph):
     X = cloud()
     distances = squareform(pdist(X))
-    found = choose_graph(distances, graph, n_neighbors=6, metric="precomputed")
-    expected = choose_graph(X, graph, n_neighbors=6)
+    found = resolve_graph(distances, graph, n_neighbors=6, metric="precomputed")
+    expected = resolve_graph(X, graph, n_neighbors=6)
     np.testing.assert_array_equal(found.edges, expected.edges)
     np.testing.assert_allclose(found.lengths, expected.lengths, rtol=ROUNDING)
 
 
 def test_ready_graphs():
     X = cloud()
-    plain = choose_graph(X, n_neighbors=6)
-    assert choose_graph(X, plain) is plain
-    assert_same_graph(choose_graph(X, plain.adjacency), plain)
+    plain = resolve_graph(X, n_neighbors=6)
+    assert resolve_graph(X, plain) is plain
+    assert_same_graph(resolve_graph(X, plain.adjacency), plain)
     # One direction of an edge is enough.
-    assert_same_graph(choose_graph(X, sp.triu(plain.adjacency)), plain)
-    assert_same_graph(choose_graph(plain.adjacency, metric="precomputed"), plain)
+    assert_same_graph(resolve_graph(X, sp.triu(plain.adjacency)), plain)
+    assert_same_graph(resolve_graph(plain.adjacency, metric="precomputed"), plain)
 
 
 def test_given_lengths_need_not_be_those_of_the_points():
-    given = choose_graph(cloud(3), sparse_graph(3, [[0, 1], [2, 1]], [7.0, 9.0]))
+    given = resolve_graph(cloud(3), sparse_graph(3, [[0, 1], [2, 1]], [7.0, 9.0]))
     np.testing.assert_array_equal(given.edges, [[0, 1], [1, 2]])
     np.testing.assert_array_equal(given.lengths, [7.0, 9.0])
 
@@ -86,14 +94,14 @@ def test_given_lengths_need_not_be_those_of_the_points():
 def test_too_many_neighbors_are_lowered(metric):
     X = np.concatenate([cloud(9), cloud(4)])
     data = squareform(pdist(X)) if metric == "precomputed" else X
-    graph = choose_graph(data, n_neighbors=100, metric=metric)
+    graph = resolve_graph(data, n_neighbors=100, metric=metric)
     assert graph.n_nodes == 9
     assert graph.n_edges == 36
 
 
 def test_single_place():
     for graph in ("knn", "mutual", "bridged", "eng"):
-        one = choose_graph(np.ones((5, 2)), graph)
+        one = resolve_graph(np.ones((5, 2)), graph)
         assert (one.n_nodes, one.n_edges, one.n_samples) == (1, 0, 5)
 
 
@@ -102,7 +110,7 @@ def test_single_place():
     [
         ("nearest", "graph='nearest' is unknown"),
         (True, "type bool"),
-        (None, "type NoneType"),
+        ([], "type list"),
         (-0.5, "graph=-0.5 must be a positive number"),
         (np.nan, "graph=nan must be a positive number"),
         (np.eye(40), "type ndarray"),
@@ -113,28 +121,61 @@ def test_single_place():
 )
 def test_graphs_that_are_refused(graph, message):
     with pytest.raises(InvalidInputError, match=message):
-        choose_graph(cloud(), graph)
+        resolve_graph(cloud(), graph)
 
 
 def test_other_samples_are_refused():
     with pytest.raises(InvalidInputError, match="39 rows"):
-        choose_graph(cloud()[:39], choose_graph(cloud()))
+        resolve_graph(cloud()[:39], resolve_graph(cloud()))
 
 
 def test_ready_graphs_have_no_use_for_a_size():
-    X, plain = cloud(), choose_graph(cloud())
+    X, plain = cloud(), resolve_graph(cloud())
     for graph in (plain, plain.adjacency):
         with pytest.raises(InvalidInputError, match="ready"):
-            choose_graph(X, graph, n_neighbors=3)
+            resolve_graph(X, graph, n_neighbors=3)
     for size in ({"n_neighbors": 3}, {"graph": 1.0}):
         with pytest.raises(InvalidInputError, match="ready"):
-            choose_graph(plain.adjacency, metric="precomputed", **size)
+            resolve_graph(plain.adjacency, metric="precomputed", **size)
+
+
+@pytest.mark.parametrize(
+    ("name", "choice"), [("knn", Knn), ("mutual", Mutual), ("bridged", Bridged), ("eng", Enhanced)]
+)
+def test_a_choice_means_the_same_as_its_name(name, choice):
+    X = two_clouds()
+    named = resolve_graph(X, name, n_neighbors=5)
+    assert_same_graph(resolve_graph(X, choice(5)), named)
+    assert_same_graph(resolve_graph(X, choice(), n_neighbors=5), named)
+    assert_same_graph(resolve_graph(X, choice(), default=5), named)
+    with pytest.raises(InvalidInputError, match="Pass one of them"):
+        resolve_graph(X, choice(5), n_neighbors=5)
+    with pytest.raises(InvalidInputError, match="n_neighbors=0"):
+        resolve_graph(X, choice(0))
+
+
+def test_other_choices():
+    X = two_clouds()
+    assert_same_graph(resolve_graph(X, None), resolve_graph(X, Knn()))
+    assert_same_graph(resolve_graph(X, Radius(0.5)), resolve_graph(X, 0.5))
+    plain = resolve_graph(X, Knn(5))
+    assert_same_graph(resolve_graph(X, Lengths(plain.adjacency)), plain)
+    with pytest.raises(InvalidInputError, match="radius=-1 must be a positive number"):
+        resolve_graph(X, Radius(-1))
+    with pytest.raises(InvalidInputError, match="Pass one of them"):
+        resolve_graph(X, Radius(0.5), n_neighbors=5)
+
+
+@pytest.mark.parametrize("graph", [Knn(6), Mutual(6), Bridged(6), Enhanced(6), Radius(0.6)])
+def test_choices_are_parameters(graph):
+    assert clone(MVU(graph=graph)).graph == graph
+    assert hash(graph) == hash(type(graph)(*vars(graph).values()))
 
 
 @pytest.mark.parametrize("k", [0, -3, 2.5, "many", True])
 def test_numbers_of_neighbors_that_make_no_sense(k):
     with pytest.raises(InvalidInputError, match="n_neighbors"):
-        choose_graph(cloud(), n_neighbors=k)
+        resolve_graph(cloud(), n_neighbors=k)
 
 
 # Pairs that share a neighbor
@@ -158,7 +199,7 @@ def shared_by_loops(graph):
 @pytest.mark.parametrize("seed", range(3))
 def test_shared_against_loops(seed):
     X = np.concatenate([cloud(30, seed=seed), cloud(6, seed=seed)])
-    graph = choose_graph(X, n_neighbors=3)
+    graph = resolve_graph(X, n_neighbors=3)
     joined = join_shared(X, graph)
     np.testing.assert_array_equal(joined.edges, shared_by_loops(graph))
     nodes = X[graph.sample_of_node]
@@ -172,7 +213,7 @@ def test_shared_against_loops(seed):
 
 def test_bridges_are_no_neighbors():
     X = two_clouds()
-    graph = choose_graph(X, "bridged", n_neighbors=4)
+    graph = resolve_graph(X, "bridged", n_neighbors=4)
     joined = join_shared(X, graph)
     np.testing.assert_array_equal(joined.edges, shared_by_loops(graph))
     np.testing.assert_array_equal(joined.bridges, graph.bridges)
@@ -191,10 +232,10 @@ def test_given_lengths_stay_as_they_are():
 
 def test_float32_stays():
     X = cloud().astype(np.float32)
-    assert join_shared(X, choose_graph(X, n_neighbors=3)).lengths.dtype == np.float32
+    assert join_shared(X, resolve_graph(X, n_neighbors=3)).lengths.dtype == np.float32
 
 
 def test_sparse_lengths_do_not_know_angles():
-    plain = choose_graph(cloud())
+    plain = resolve_graph(cloud())
     with pytest.raises(InvalidInputError, match="does not hold them"):
         join_shared(plain.adjacency, plain, metric="precomputed")

@@ -10,8 +10,8 @@ from isofold.exceptions import InvalidInputError
 from isofold.neighbors import (
     build_graph,
     euclidean_spanning_tree,
-    foreign,
     graph_spanning_tree,
+    nearest_other,
     spanning,
 )
 from isofold.neighbors.spanning import component_labels
@@ -124,8 +124,8 @@ def test_random_points_with_ties_and_copies(seed, n, d):
 @pytest.mark.parametrize(("wide_list", "crowd", "group_size"), [(1, 1, 1), (2, 1, 4), (2, 2, 256)])
 def test_every_shortcut_alone_gives_the_same_tree(monkeypatch, wide_list, crowd, group_size):
     # Small enough data would all be answered by the wide lists; this makes every way matter.
-    monkeypatch.setattr(foreign, "_WIDE_LIST", wide_list)
-    monkeypatch.setattr(foreign, "_CROWD", crowd)
+    monkeypatch.setattr(nearest_other, "_WIDE_LIST", wide_list)
+    monkeypatch.setattr(nearest_other, "_CROWD", crowd)
     monkeypatch.setattr(spanning, "_GROUP_SIZE", group_size)
     for seed in range(20):
         rng = np.random.RandomState(seed)

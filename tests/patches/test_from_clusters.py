@@ -8,8 +8,13 @@ from isofold.clustering import connected_clusters, kmeans
 from isofold.datasets import holed_swiss_roll, swiss_roll
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import build_graph
-from isofold.patches.from_clusters import GROWTH, OVERLAP, cover_from_labels, cover_from_memberships
-from isofold.patches.overlaps import shared_counts
+from isofold.patches.from_clusters import (
+    GROWTH,
+    OVERLAP,
+    cover_from_labels,
+    cover_from_memberships,
+    shared_counts,
+)
 from support.hypothesis_profiles import examples
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from isofold import MVU
-from isofold.neighbors import choose_graph
+from isofold.neighbors import resolve_graph
 from isofold.quality import procrustes_error
 from isofold.sdp import ConicSDP, LowRankSDP, Status
 from support.mvu_cases import fit_quietly, sparse_graph, variance
@@ -97,6 +97,6 @@ def test_splitting_solver():
 def test_distances_of_no_points(lengths):
     # Distances along a graph: they obey the triangle inequality, and no points have them all.
     edges = cycle_edges(9)
-    graph = choose_graph(np.zeros((9, 1)), sparse_graph(9, edges, 1.0))
+    graph = resolve_graph(np.zeros((9, 1)), sparse_graph(9, edges, 1.0))
     ours, theirs = both(np.random.RandomState(0).rand(9, 2), graph=graph, lengths=lengths)
     assert_same_optimum(ours, theirs)

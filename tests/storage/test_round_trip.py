@@ -10,10 +10,12 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 
 import isofold
 from isofold import OutOfSample
+from isofold.neighbors import Bridged, Enhanced, Knn, Lengths, Mutual, Radius
 from isofold.storage import load, load_with_notes, save
 from support.storage_cases import CASES, TABLE, Foreign, fitted, results, same
 
@@ -152,3 +154,22 @@ def test_an_embedder_of_strangers_is_left_out(tmp_path):
         again = round_trip(model, tmp_path)
     assert again.estimator is None
     assert same(results(model, X + 0.1), results(again, X + 0.1)) is None
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        Knn(8),
+        Mutual(),
+        Bridged(8),
+        Enhanced(8),
+        Radius(0.5),
+        Lengths(sp.eye_array(3, format="csr")),
+    ],
+)
+def test_graph_choices(graph, tmp_path):
+    model = OutOfSample.from_embedding(TABLE.to_numpy(), TABLE.to_numpy()[:, :2])
+    model.graph_ = graph
+    again = round_trip(model, tmp_path).graph_
+    assert type(again) is type(graph)
+    assert same(again, graph) is None

@@ -31,7 +31,7 @@ def linear(A, B):
     [
         (IPA(), "This IPA is not fitted"),
         (IPA, "The class IPA is no estimator"),
-        (KMeans(2), "A KMeans is no estimator of isofold, such as IPA"),
+        (KMeans(2), "A KMeans is no estimator of isofold, such as Unfold, IPA"),
         (LowRankSDP(), "LowRankSDP is no estimator"),
         ({"a": 1}, "A dict is no estimator"),
         (None, "A NoneType is no estimator"),

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 from sklearn.base import clone
 
+from isofold._findings import Diagnosis
 from isofold.linalg import procrustes
 
 
@@ -33,6 +34,11 @@ def assert_equal_up_to_rigid_motion(actual, expected, *, atol, reflection=True):
     )
 
 
+def texts(findings):
+    """Return what findings say."""
+    return [finding.text() for finding in findings]
+
+
 def assert_embedder_contract(embedder, X, *, atol, reproduces_training=True):
     """Assert what every embedder promises (see `isofold._base.BaseEmbedder`) on given points.
 
@@ -49,7 +55,10 @@ def assert_embedder_contract(embedder, X, *, atol, reproduces_training=True):
     assert np.isfinite(embedding).all()
     assert embedding.dtype == X.dtype
     assert fitted.n_features_in_ == X.shape[1]
-    assert hasattr(fitted, "graph_") or hasattr(fitted, "cover_"), "neither graph_ nor cover_"
+    made_from = ("graph_", "cover_", "spanning_tree_")
+    assert any(hasattr(fitted, name) for name in made_from), "neither graph_ nor cover_"
+    assert isinstance(fitted.diagnosis_, Diagnosis), "no diagnosis_"
+    assert hasattr(fitted, "map_"), "no map_"
     assert fitted.distortion_.shape == (len(X),)
     assert np.isfinite(fitted.distortion_).all()
     assert (fitted.distortion_ >= 0).all()

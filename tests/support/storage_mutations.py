@@ -21,6 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from support.storage_files import put_together, take_apart, zip_of
 
 SECONDS = 20

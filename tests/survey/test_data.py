@@ -8,6 +8,7 @@ from scipy.spatial.distance import pdist, squareform
 from isofold import datasets
 from isofold.neighbors import levina_bickel_dimension
 from isofold.survey import data, recognize_shapes, survey_samples
+from support.helpers import texts
 
 
 def survey(X, **how):
@@ -35,7 +36,7 @@ def test_counts_and_copies():
     seen = survey(X)
     assert (seen.n_samples, seen.n_features, seen.n_looked_at, seen.n_copies) == (69, 3, 69, 9)
     assert sum(part.n_samples for part in seen.parts) == 69
-    words = " ".join(seen.sentences())
+    words = " ".join(texts(seen.notes))
     assert "69 samples with 3 features." in words
     assert "9 are copies of others." in words
 
@@ -45,7 +46,7 @@ def test_rank(r, d):
     X = turned(cube(50, r), d) + 3.0
     seen = survey(X)
     assert seen.rank == r
-    assert (f"(of rank {r})" in seen.sentences()[0]) == (r < d)
+    assert (f"(of rank {r})" in texts(seen.notes)[0]) == (r < d)
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
@@ -79,7 +80,7 @@ def test_parts_are_the_largest_first_and_have_their_own_dimension():
     seen = survey(X)
     assert [part.n_samples for part in seen.parts] == [200, 60]
     assert [round(part.dimension) for part in seen.parts] == [2, 1]
-    assert "They fall into 2 pieces of 200, 60 samples" in " ".join(seen.sentences())
+    assert "They fall into 2 components of 200, 60 samples" in " ".join(texts(seen.notes))
 
 
 def test_outliers_are_counted():
@@ -102,7 +103,7 @@ def test_distances_are_surveyed_as_points():
     X = np.vstack([X, X[:3]])
     points, distances = survey(X), survey(squareform(pdist(X)), metric="precomputed")
     assert (distances.n_features, distances.rank) == (None, None)
-    assert distances.sentences()[0] == "The data have 153 samples, given by their distances."
+    assert texts(distances.notes)[0] == "The data have 153 samples, given by their distances."
     assert distances.n_copies == points.n_copies == 3
     assert distances.dimension == pytest.approx(points.dimension)
     assert distances.sampling == pytest.approx(points.sampling)
@@ -122,7 +123,7 @@ def test_large_data_are_looked_at_through_a_sample():
     X = turned(cube(400, 2), 10)
     seen = survey(X, max_samples=150)
     assert (seen.n_samples, seen.n_looked_at) == (400, 150)
-    assert "150 of them, drawn at random, were looked at." in seen.sentences()
+    assert "150 of them, drawn at random, were examined." in texts(seen.notes)
     assert seen.suggested_dimension == 2
     again = survey(squareform(pdist(X)), metric="precomputed", max_samples=150)
     assert (again.n_samples, again.n_looked_at) == (400, 150)
@@ -133,7 +134,7 @@ def test_large_data_are_looked_at_through_a_sample():
 def test_the_same_seed_sees_the_same():
     X = cube(300, 3)
     one, two, other = (survey_samples(X, max_samples=100, random_state=s) for s in (0, 0, 1))
-    assert one.sentences() == two.sentences()
+    assert texts(one.notes) == texts(two.notes)
     assert one.dimension == two.dimension != other.dimension
 
 
@@ -145,7 +146,7 @@ def test_few_samples(n, d):
     assert seen.n_samples == n
     assert seen.rank == min(n - 1, d)
     assert seen.suggested_dimension >= 1
-    assert all(seen.sentences())
+    assert all(texts(seen.notes))
 
 
 @pytest.mark.parametrize("n", [2, 5, 60])
@@ -172,9 +173,9 @@ def test_shapes_are_told(monkeypatch):
     angle = np.linspace(0.0, 2 * np.pi, 80, endpoint=False)
     seen = survey(np.column_stack([np.cos(angle), np.sin(angle)]))
     assert len(seen.raised) == 1
-    assert seen.shapes() == (f"{seen.raised[0].message} {seen.raised[0].advice}",)
+    assert seen.raised[0].code == "closed_curve"
     flat = survey(datasets.swiss_roll(300, width=8.0, uniform=True, random_state=0).X)
-    assert flat.flags
+    assert flat.shapes
     assert flat.raised == ()
 
 
@@ -184,14 +185,14 @@ def test_equal_lengths_tell_no_dimension():
     lengths = sp.csr_array((np.ones(99), (ends, ends + 1)), shape=(100, 100))
     seen = survey(lengths + lengths.T, metric="precomputed")
     assert np.isnan(seen.dimension)
-    assert "dimensional" not in " ".join(seen.sentences())
+    assert "dimensional" not in " ".join(texts(seen.notes))
 
 
 def test_pieces_are_told_with_their_dimensions():
     line = np.column_stack([np.linspace(0.0, 1.0, 100), np.zeros((100, 2))])
     block = 10.0 + cube(300, 3)
     seen = survey(np.vstack([line, block]))
-    words = " ".join(seen.sentences())
+    words = " ".join(texts(seen.notes))
     assert len(seen.parts) == 2
-    assert f"(by piece: {seen.parts[0].dimension:.1f}, {seen.parts[1].dimension:.1f})" in words
-    assert "where pieces lie to each other means little" in words
+    assert f"(by component: {seen.parts[0].dimension:.1f}, {seen.parts[1].dimension:.1f})" in words
+    assert "how components lie to each other means little" in words

@@ -111,7 +111,7 @@ _STITCHING = {
         "{p.n_components:=2} keeps the lengths of a closed curve.",
     ),
     "curvature": Text(
-        "The data have intrinsic curvature, like a piece of a sphere: no map in this dimension can "
+        "The data have intrinsic curvature, like a sphere: no map in this dimension can "
         "keep all lengths; about {value:.1%} of them is lost.",
         "One more component keeps them; otherwise read distances with that error.",
     ),
@@ -372,7 +372,7 @@ _DECISION = {
     "already_flat": Text("The data lie in {dimension:#dimension}: there is nothing to unfold."),
     "sheet": Text(
         "Patches of the data fit together to {value:.1%}: the data are "
-        "{n_parts:?a sheet|sheets} of {dimension:#dimension}, and {n_parts:?was|were} unfolded. "
+        "{n_parts:?a sheet|sheets} of {dimension:#dimension}, which {n_parts:?was|were} unfolded. "
         "The stitching {is_certified:?is|is not} certified to be optimal; the estimated error of "
         "the coordinates is {error:.1%}."
     ),

@@ -7,20 +7,20 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import one_fit, read_samples
 from isofold._findings import setting
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_units
+from isofold._validation import check_count, check_seed, check_units
 from isofold.exceptions import InvalidInputError
 
 __all__ = ["BaseClusterer"]
 
 
 class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
-    """Base class of clusterers that fit a flat to every cluster.
+    """Base class of clusterers that fit a subspace to every cluster.
 
     A subclass provides ``_fit_clusters(X, rng)``, which returns the labels and sets the other
     fitted attributes, and ``_predict(X)``, which maps each row by itself and gives the training
@@ -57,7 +57,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
         with one_fit(self):
             X = read_samples(self, X, reset=True, min_samples=2)
             check_units(X, name="X")
-            self.labels_ = self._fit_clusters(X, self._rng())
+            self.labels_ = self._fit_clusters(X, check_seed(self.random_state))
         return self
 
     def predict(self, X: Any) -> IntArray:
@@ -84,14 +84,6 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
         tags.transformer_tags = None
         return tags
 
-    def _rng(self) -> np.random.RandomState:
-        try:
-            rng: np.random.RandomState = check_random_state(self.random_state)
-        except ValueError as error:
-            msg = f"random_state={self.random_state!r} must be an int, a RandomState or None."
-            raise InvalidInputError(msg) from error
-        return rng
-
     def _check_n_clusters(self, n_distinct: int) -> int:
         """Return the number of clusters, which no point need share."""
         n_clusters = check_count(self.n_clusters, name="n_clusters")
@@ -104,12 +96,12 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
         return n_clusters
 
     def _check_n_components(self, n_features: int) -> int:
-        """Return the dimension of the flats, at most that of the data."""
+        """Return the dimension of the subspaces, at most that of the data."""
         r = check_count(self.n_components, name="n_components", minimum=0)
         if r > n_features:
             msg = (
-                f"{setting('n_components', r)}, but X has {n_features} feature(s): there are no "
-                f"subspaces of more dimensions than the data have. Pass at most "
+                f"{setting('n_components', r)}, but X has {n_features} feature(s), and no subspace "
+                f"has more dimensions than the data. Pass at most "
                 f"{setting('n_components', n_features)}."
             )
             raise InvalidInputError(msg)

@@ -1,8 +1,8 @@
 """Classification from a few labels: clusters of all points, named by their labelled members.
 
-The points of a class lie near a manifold, which a few flats cover. Clusters near flats are found
-from all points, labelled or not. The labelled ones then only have to name the clusters. This works
-as well as clusters keep to one class, for which they had better be in one piece.
+The points of a class lie near a manifold, which a few subspaces cover. Clusters near subspaces are
+found from all points, labelled or not. The labelled ones then only have to name the clusters. This
+works as well as clusters keep to one class, for which they had better be in one piece.
 
 References
 ----------
@@ -16,13 +16,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import one_fit, read_samples
 from isofold._typing import BoolArray, FloatArray, IntArray
-from isofold._validation import check_same_rows
+from isofold._validation import check_same_rows, check_seed
 from isofold.clustering.ldlc import LDLC
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors.duplicates import find_distinct
@@ -219,11 +219,7 @@ class LocalSubspaceClassifier(ClassifierMixin, BaseEstimator):
         """Return what the clusterer draws from; a whole number, so that it can be read later."""
         if self.random_state is None:
             return None
-        try:
-            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        except ValueError as error:
-            msg = f"random_state={self.random_state!r} must be an int, a RandomState or None."
-            raise InvalidInputError(msg) from error
+        return int(check_seed(self.random_state).randint(np.iinfo(np.int32).max))
 
 
 def _read_labels(y: Any) -> tuple[Any, BoolArray]:
@@ -235,7 +231,7 @@ def _read_labels(y: Any) -> tuple[Any, BoolArray]:
         )
         raise InvalidInputError(msg)
     try:
-        labels = _natural(column_or_1d(np.asarray(y), warn=True))
+        labels = _as_numbers(column_or_1d(np.asarray(y), warn=True))
     except ValueError as error:
         raise InvalidInputError(str(error)) from error
     if labels.dtype.kind in "US":
@@ -256,7 +252,7 @@ def _read_labels(y: Any) -> tuple[Any, BoolArray]:
     return labels, is_labeled
 
 
-def _natural(labels: Any) -> Any:
+def _as_numbers(labels: Any) -> Any:
     """Return objects that are all numbers as an array of numbers, other labels as they are."""
     if labels.dtype.kind != "O":
         return labels
@@ -285,7 +281,7 @@ def _refuse_text_marks(labels: Any) -> None:
 
 def _read_classes(labels: Any) -> tuple[Any, IntArray]:
     """Return the sorted classes of labelled rows and the class of each by number."""
-    labels = _natural(labels)
+    labels = _as_numbers(labels)
     try:
         is_bad = ~np.isfinite(labels) if labels.dtype.kind == "f" else labels != labels
         if np.any(is_bad):

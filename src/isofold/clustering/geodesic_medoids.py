@@ -27,7 +27,7 @@ class GeodesicKMedoids(LocalizedClusterer):
     n_clusters : int, default=8
         Number of clusters. Data in more pieces than that get a cluster for every piece.
     n_components : int, default=2
-        Dimension r of the flats that are fitted to the clusters, at most that of the data; it
+        Dimension r of the subspaces that are fitted to the clusters, at most that of the data; it
         changes no cluster.
     n_neighbors : int, default=8
         Neighbors in the graph. Two points are joined if either is among the nearest of the other.
@@ -54,9 +54,9 @@ class GeodesicKMedoids(LocalizedClusterer):
         The samples from which squared geodesic distances to a cluster sum up least. In clusters of
         more than 256 points the search for them is local.
     subspaces_ : AffineSubspaces
-        The flats of the clusters: `centers` and orthonormal `bases`.
+        The subspaces of the clusters: `centers` and orthonormal `bases`.
     reconstruction_error_ : float
-        Sum of the squared distances of the samples from the flats of their clusters.
+        Sum of the squared distances of the samples from the subspaces of their clusters.
     objective_path_ : ndarray
         The sum of squared geodesic distances after every step of the best restart; it never rises.
     n_clusters_ : int
@@ -109,7 +109,7 @@ class GeodesicKMedoids(LocalizedClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _share(self) -> float:
+    def _read_rho(self) -> float:
         return 1.0
 
     def _check_n_components(self, n_features: int) -> int:

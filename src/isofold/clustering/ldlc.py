@@ -1,6 +1,6 @@
 """Low-dimensional localized clustering: clusters that are flat and in one piece.
 
-LDLC minimizes (1 - ρ) Σ e² + ρ Σ d²: the squared distances of points from the flat of their
+LDLC minimizes (1 - ρ) Σ e² + ρ Σ d²: the squared distances of points from the subspace of their
 cluster, and their squared distances along the neighbor graph from its medoid. ρ = 0 is VQPCA, whose
 clusters may be scattered over the manifold; ρ = 1 is k-medoids with geodesic distances, whose
 clusters are in one piece but curved.
@@ -33,12 +33,12 @@ class LDLC(LocalizedClusterer):
     n_clusters : int, default=8
         Number of clusters. Data in more pieces than that get a cluster for every piece.
     n_components : int, default=2
-        Dimension r of the flat of a cluster. It ought to be less than the number of features: with
-        as many, every point lies in every flat, and only the geodesic part decides.
+        Dimension r of the subspace of a cluster. It ought to be less than the number of features:
+        with as many, every point lies in every subspace, and only the geodesic part decides.
     rho : "auto" or float, default="auto"
-        Share of the geodesic part, from 0 (flat clusters, perhaps scattered) to 1 (connected ones,
+        Weight of the geodesic part, from 0 (flat clusters, perhaps scattered) to 1 (connected ones,
         perhaps curved). "auto" searches the smallest with which clusters are connected along the
-        graph but for a few stray points (at most 5 %), which then go to the clusters around them.
+        graph but for a few single points (at most 5 %), which then go to the clusters around them.
         With a number clusters are what they are: see `nonlocal_clusters_`. 0.01 is a good guess.
         With 0 nothing of the graph counts, and LDLC is `VQPCA`.
     n_neighbors : int, default=8
@@ -50,7 +50,7 @@ class LDLC(LocalizedClusterer):
         How the first medoids are found: spread out along the graph, drawn evenly, or given as
         numbers of samples (then there is one start).
     max_iter : int, default=100
-        The most rounds in which flats are fitted.
+        The most rounds in which subspaces are fitted.
     random_state : int, RandomState or None, default=None
         Seed.
     n_jobs : int or None, default=None
@@ -67,13 +67,13 @@ class LDLC(LocalizedClusterer):
         The samples from which squared geodesic distances to a cluster sum up least. One may have
         gone over to another cluster. With ``rho=0``, the member nearest to the mean.
     subspaces_ : AffineSubspaces
-        The flats: `centers` and orthonormal `bases`.
+        The subspaces: `centers` and orthonormal `bases`.
     reconstruction_error_ : float
-        Sum of the squared distances of the samples from the flats of their clusters.
+        Sum of the squared distances of the samples from the subspaces of their clusters.
     objective_path_ : ndarray
         The objective after every step of the best restart. It never rises, except in a last step in
-        which `strays_` are moved.
-    strays_ : ndarray of int
+        which `absorbed_samples_` are moved.
+    absorbed_samples_ : ndarray of int
         Samples that ``rho="auto"`` gave to the cluster around them instead of the cheapest.
     rho_ : float
         The share of the geodesic part that was used.
@@ -93,7 +93,7 @@ class LDLC(LocalizedClusterer):
     See Also
     --------
     VQPCA : The same without the graph.
-    GeodesicKMedoids : The same without the flats.
+    GeodesicKMedoids : The same without the subspaces.
     MPPCA : A probabilistic model with soft clusters.
     isofold.quality.is_localized : Whether clusters are in one piece.
 
@@ -139,7 +139,7 @@ class LDLC(LocalizedClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _share(self) -> float | str:
+    def _read_rho(self) -> float | str:
         if isinstance(self.rho, str) and self.rho == "auto":
             return "auto"
         is_number = isinstance(self.rho, Real) and not isinstance(self.rho, bool)
@@ -154,6 +154,6 @@ class LDLC(LocalizedClusterer):
     def _fit_clusters(self, X: FloatArray, rng: np.random.RandomState) -> IntArray:
         labels = super()._fit_clusters(X, rng)
         self.rho_ = self.model_.rho
-        strays = self.model_.partition.strays
-        self.strays_ = np.flatnonzero(np.isin(self.graph_.node_of_sample, strays))
+        absorbed = self.model_.partition.absorbed
+        self.absorbed_samples_ = np.flatnonzero(np.isin(self.graph_.node_of_sample, absorbed))
         return labels

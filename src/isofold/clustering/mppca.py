@@ -1,8 +1,8 @@
 """MPPCA: a mixture of Gaussians, each with a few axes of its own and noise around them.
 
 The mixture is fitted by maximum likelihood (`ppca_em`), from several starts. It is the soft
-counterpart of VQPCA: clusters near flats of r dimensions, but with a density along the flat, which
-keeps most of them together.
+counterpart of VQPCA: clusters near subspaces of r dimensions, but with a density along the
+subspace, which keeps most of them together.
 
 References
 ----------
@@ -80,9 +80,9 @@ class MPPCA(BaseClusterer):
         The same after every step of the best run. It never falls but for rounding. It starts anew
         when a component that lost all its points is moved elsewhere, which is rare.
     reconstruction_error_ : float
-        Sum of squared distances of the points from the best flats of their clusters as labelled.
-        These are not quite `subspaces_`, which weigh every point by its responsibility. So it can
-        be compared with that of VQPCA and LDLC.
+        Sum of squared distances of the points from the best subspaces of their clusters as
+        labelled. These are not quite `subspaces_`, which weigh every point by its responsibility.
+        So it can be compared with that of VQPCA and LDLC.
     n_iter_ : int
         Number of steps of the best run.
     n_features_in_ : int
@@ -235,7 +235,8 @@ class MPPCA(BaseClusterer):
         self._mixture = mixture
         self.weights_ = mixture.weights
         self.subspaces_ = AffineSubspaces(
-            centers=self._origin + self._unit * mixture.flats.centers, bases=mixture.flats.bases
+            centers=self._origin + self._unit * mixture.subspaces.centers,
+            bases=mixture.subspaces.bases,
         )
         self.variances_ = square * mixture.variances
         self.noise_variances_ = square * mixture.noise
@@ -262,7 +263,7 @@ class MPPCA(BaseClusterer):
 
 
 def _reconstruction_error(points: FloatArray, labels: IntArray, n_components: int) -> float:
-    """Return the squared distances of points from the best flats of their clusters, summed."""
+    """Return the squared distances of points from the best subspaces of their clusters, summed."""
     used, compact = np.unique(labels, return_inverse=True)
-    flats = fit_subspaces(points, compact, n_components, n_clusters=len(used))
-    return float(flats.own_squared_distances(points, compact).sum())
+    subspaces = fit_subspaces(points, compact, n_components, n_clusters=len(used))
+    return float(subspaces.own_squared_distances(points, compact).sum())

@@ -40,7 +40,7 @@ VARIANCE_FLOOR = 1e-8
 """Least variance of a component in any direction, for points of unit variance: a standard
 deviation of a ten-thousandth of that of the data. It is large beside rounding (squared distances
 are right to some 1e-15 of the data's variance), so that likelihoods keep half of their digits
-even on points that lie on a flat exactly."""
+even on points that lie on a subspace exactly."""
 
 LEAST_SIZE = 1e-3
 """A component that is responsible for less than a thousandth of a point has lost all of them."""
@@ -65,7 +65,7 @@ class PPCAMixture:
     ----------
     weights : ndarray of shape (n_clusters,)
         Share π of each component; they sum to one.
-    flats : AffineSubspaces
+    subspaces : AffineSubspaces
         Means and axes. An axis is zero where the variance along it is no more than the noise.
     variances : ndarray of shape (n_clusters, r)
         Variances λ along the axes, none below the noise.
@@ -74,7 +74,7 @@ class PPCAMixture:
     """
 
     weights: FloatArray
-    flats: AffineSubspaces
+    subspaces: AffineSubspaces
     variances: FloatArray
     noise: FloatArray
 
@@ -91,9 +91,9 @@ class PPCAMixture:
             return joint + np.log(self.weights)
 
     def _log_density(self, points: FloatArray, k: int) -> FloatArray:
-        d, r = self.flats.bases.shape[1:]
-        offsets = points - self.flats.centers[k]
-        squared_along = (offsets @ self.flats.bases[k]) ** 2
+        d, r = self.subspaces.bases.shape[1:]
+        offsets = points - self.subspaces.centers[k]
+        squared_along = (offsets @ self.subspaces.bases[k]) ** 2
         across = np.einsum("ij,ij->i", offsets, offsets) - squared_along.sum(axis=1)
         log_volume = (
             d * np.log(2 * np.pi)
@@ -133,8 +133,8 @@ class MixtureRun:
     def rank(self) -> tuple[int, float]:
         """What to compare runs by, the greatest being the best.
 
-        A component of at most r + 1 points lies on its flat whatever the data are. It raises the
-        likelihood by what the floor allows and says nothing about them: a spurious maximum. So
+        A component of at most r + 1 points lies on its subspace whatever the data are. It raises
+        the likelihood by what the floor allows and says nothing about them: a spurious maximum. So
         runs with fewer of these come first, then those of higher likelihood.
         """
         r = self.mixture.variances.shape[1]
@@ -240,15 +240,15 @@ def _maximize(
         members = np.flatnonzero(shares[:, k])
         offsets = points[members] - centers[k]
         offsets *= np.sqrt(shares[members, k] / sizes[k])[:, None]
-        bases[k] = _leading_axes(offsets, r, None if last is None else last.flats.bases[k], rng)
+        bases[k] = _leading_axes(offsets, r, None if last is None else last.subspaces.bases[k], rng)
         values[k] = ((offsets @ bases[k]) ** 2).sum(axis=0)
         if r < d:
             rest[k] = ((offsets**2).sum() - values[k].sum()) / (d - r)
     noise = np.maximum(rest, VARIANCE_FLOOR)
     noise[is_fresh] = np.maximum(noise[is_fresh], sizes @ rest / n)
     bases *= (values > VARIANCE_FLOOR)[:, None, :]
-    flats = AffineSubspaces(centers=centers, bases=bases)
-    return PPCAMixture(sizes / n, flats, np.maximum(values, noise[:, None]), noise)
+    subspaces = AffineSubspaces(centers=centers, bases=bases)
+    return PPCAMixture(sizes / n, subspaces, np.maximum(values, noise[:, None]), noise)
 
 
 def _leading_axes(

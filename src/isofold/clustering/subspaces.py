@@ -1,6 +1,6 @@
-"""Affine subspaces: the flat that fits a cluster best, and how far points are from it.
+"""Affine subspaces: the subspace that fits a cluster best, and how far points are from it.
 
-A cluster's flat passes through its mean b along the top r eigenvectors U of its scatter matrix.
+A cluster's subspace passes through its mean b along the top r eigenvectors U of its scatter matrix.
 A point is off it by ‖x - b‖² - ‖(x - b)U‖² (thesis, eq. 4.5).
 """
 
@@ -26,7 +26,7 @@ RANK_TOLERANCE = 1e-12
 """Eigenvalues below this share of the largest are rounding: scatter is summed in float64."""
 
 ROUNDING = 1e-13
-"""Share of the squared distance from its center below which that from a flat is rounding."""
+"""Share of the squared distance from its center below which that from a subspace is rounding."""
 
 TIE = 1e-12
 """Costs that differ by less than this share of their size are equal but for rounding."""
@@ -34,14 +34,14 @@ TIE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class AffineSubspaces:
-    """One flat for every cluster.
+    """One subspace for every cluster.
 
     Attributes
     ----------
     centers : ndarray of shape (n_clusters, d)
-        A point b of each flat: the mean of its cluster.
+        A point b of each subspace: the mean of its cluster.
     bases : ndarray of shape (n_clusters, d, r)
-        Orthonormal columns along each flat. Columns of zeros where a cluster spans less than r
+        Orthonormal columns along each subspace. Columns of zeros where a cluster spans less than r
         dimensions.
     """
 
@@ -50,30 +50,30 @@ class AffineSubspaces:
 
     @property
     def n_clusters(self) -> int:
-        """Number of flats."""
+        """Number of subspaces."""
         return len(self.centers)
 
     def coordinates(self, points: FloatArray, cluster: int) -> FloatArray:
-        """Return the coordinates of points along one flat, eq. 4.4."""
+        """Return the coordinates of points along one subspace, eq. 4.4."""
         along: FloatArray = (points - self.centers[cluster]) @ self.bases[cluster]
         return along
 
     def squared_distances_to(self, points: FloatArray, cluster: int) -> FloatArray:
-        """Return the squared distances of points from one flat."""
+        """Return the squared distances of points from one subspace."""
         return self._squares(points, cluster)[0]
 
     def own_squared_distances(self, points: FloatArray, labels: IntArray) -> FloatArray:
-        """Return the squared distance of every point from the flat of its cluster."""
+        """Return the squared distance of every point from the subspace of its cluster."""
         squares = np.empty(len(points))
         for cluster, members in enumerate(members_of(labels, self.n_clusters)):
             offsets = points[members] - self.centers[cluster]
-            # Not by eq. 4.5, whose difference leaves rounding where points are in the flat.
+            # Not by eq. 4.5, whose difference leaves rounding where points are in the subspace.
             offsets -= offsets @ self.bases[cluster] @ self.bases[cluster].T
             squares[members] = np.einsum("ij,ij->i", offsets, offsets)
         return squares
 
     def nearest(self, points: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Return the nearest flat of every point, and the squared distance from it."""
+        """Return the nearest subspace of every point, and the squared distance from it."""
         labels = np.zeros(len(points), dtype=np.intp)
         squares = np.full(len(points), np.inf)
         offsets = np.full(len(points), np.inf)
@@ -87,7 +87,7 @@ class AffineSubspaces:
         return labels, squares
 
     def _along(self, points: FloatArray, cluster: int) -> tuple[FloatArray, FloatArray]:
-        """Return coordinates along a flat and squared distances from its center."""
+        """Return coordinates along a subspace and squared distances from its center."""
         center, basis = self.centers[cluster], self.bases[cluster]
         if points.shape[1] <= SMALL_WIDTH:
             offsets = points - center
@@ -98,14 +98,14 @@ class AffineSubspaces:
         return products[:, :-1] - center @ basis, np.maximum(squares, 0.0)
 
     def _squares(self, points: FloatArray, cluster: int) -> tuple[FloatArray, FloatArray]:
-        """Return squared distances from a flat and from its center, eq. 4.5."""
+        """Return squared distances from a subspace and from its center, eq. 4.5."""
         from_center, from_flat = np.empty(len(points)), np.empty(len(points))
         step = max(1, CACHED_NUMBERS // points.shape[1])
         for begin in range(0, len(points), step):
             block = slice(begin, begin + step)
             along, from_center[block] = self._along(points[block], cluster)
             from_flat[block] = from_center[block] - np.einsum("ij,ij->i", along, along)
-        # What is left of a point in the flat is rounding, which must not decide anything.
+        # What is left of a point in the subspace is rounding, which must not decide anything.
         from_flat[from_flat < ROUNDING * from_center] = 0.0
         return from_flat, from_center
 
@@ -125,17 +125,17 @@ def fit_subspaces(
     n_clusters: int,
     weights: FloatArray | None = None,
 ) -> AffineSubspaces:
-    """Return the best flat of every cluster, eq. 4.14.
+    """Return the best subspace of every cluster, eq. 4.14.
 
     Examples
     --------
     >>> import numpy as np
     >>> cross = np.array([[-1.0, 0.0], [1.0, 0.0], [5.0, -1.0], [5.0, 1.0]])
-    >>> flats = fit_subspaces(cross, np.array([0, 0, 1, 1]), 1, n_clusters=2)
-    >>> flats.centers
+    >>> subspaces = fit_subspaces(cross, np.array([0, 0, 1, 1]), 1, n_clusters=2)
+    >>> subspaces.centers
     array([[0., 0.],
            [5., 0.]])
-    >>> flats.bases[:, :, 0]
+    >>> subspaces.bases[:, :, 0]
     array([[1., 0.],
            [0., 1.]])
     """

@@ -1,9 +1,9 @@
 """Vector quantization PCA: clusters that are flat, wherever their points are.
 
-It minimizes the squared distances of points from the flat of their cluster by fitting flats and
-reassigning points in turn [1]_: Lloyd's algorithm with flats for centers. A flat has no end, so
-that points of distant parts of the data that happen to lie in it come to one cluster. `LDLC` keeps
-them apart.
+It minimizes the squared distances of points from the subspace of their cluster by fitting subspaces
+and reassigning points in turn [1]_: Lloyd's algorithm with subspaces for centers. A subspace has no
+end, so that points of distant parts of the data that happen to lie in it come to one cluster.
+`LDLC` keeps them apart.
 
 References
 ----------
@@ -28,8 +28,9 @@ class VQPCA(LocalizedClusterer):
     n_clusters : int, default=8
         Number of clusters.
     n_components : int, default=2
-        Dimension r of the flat of a cluster; 0 is k-means. It ought to be less than the number of
-        features: with as many, every point lies in every flat, and only centers tell them apart.
+        Dimension r of the subspace of a cluster; 0 is k-means. It ought to be less than the number
+        of features: with as many, every point lies in every subspace, and only centers tell them
+        apart.
     n_init : int, default=3
         Number of restarts; the one with the lowest error is kept.
     init : {"k-means++", "random"} or array-like of int of shape (n_clusters,), default="k-means++"
@@ -52,9 +53,9 @@ class VQPCA(LocalizedClusterer):
     medoids_ : ndarray of int of shape (n_clusters,)
         The member of each cluster that is nearest to its mean.
     subspaces_ : AffineSubspaces
-        The flats: `centers` and orthonormal `bases`.
+        The subspaces: `centers` and orthonormal `bases`.
     reconstruction_error_ : float
-        Sum of the squared distances of the samples from the flats of their clusters.
+        Sum of the squared distances of the samples from the subspaces of their clusters.
     objective_path_ : ndarray
         The same after every step of the best restart; it never rises.
     n_clusters_ : int
@@ -101,5 +102,5 @@ class VQPCA(LocalizedClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _share(self) -> float:
+    def _read_rho(self) -> float:
         return 0.0

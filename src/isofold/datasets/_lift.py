@@ -15,9 +15,9 @@ import numpy as np
 
 from isofold._memory import require_memory
 from isofold._typing import FloatArray
-from isofold._validation import check_count, check_points, check_units
+from isofold._validation import check_count, check_points, check_seed, check_units
 from isofold.datasets._dataset import Dataset
-from isofold.datasets.synthetic._sampling import LARGEST, RandomState, check_noise, check_seed
+from isofold.datasets.synthetic._sampling import LARGEST, RandomState, check_noise
 from isofold.exceptions import InvalidInputError
 
 

@@ -30,7 +30,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,7 +37,7 @@ from isofold._base import BaseEmbedder, Fit
 from isofold._findings import Diagnosis, Finding, setting
 from isofold._progress.stages import interrupted
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count
+from isofold._validation import LARGEST_UNIT, check_count, check_seed
 from isofold.exceptions import InvalidInputError
 from isofold.extension.patch_map import MappedPoints, assemble
 from isofold.extension.placed_outliers import find_placed_outliers
@@ -74,9 +73,6 @@ HELPED_BY_POINTS = {
 }
 BEYOND_HELP = {"closure", "curvature", "projected"}
 """Doubts for which a larger sample is drawn, and those which it would not change."""
-
-LARGEST_UNIT = 1e70
-"""Size of numbers, and of their inverses, whose fourth powers can still be told apart."""
 
 MAX_ITER = 30
 """Steps of each stage of the stitching: what needs more is not a sheet of this dimension."""
@@ -209,7 +205,7 @@ class IPA(BaseEmbedder):
         self.verbose = verbose
 
     def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
-        rng = self._rng()
+        rng = check_seed(self.random_state)
         refuse_extreme_units(X)
         if self.terms is not None and not isinstance(self.terms, StitchTerms):
             msg = f"terms={self.terms!r} must be a StitchTerms or None."
@@ -309,13 +305,6 @@ class IPA(BaseEmbedder):
         X = self._validate(X, reset=False)
         squares = self.map_.embed(X, n_jobs=self.n_jobs).squared_distances
         return np.sqrt(squares).astype(X.dtype, copy=False)
-
-    def _rng(self) -> np.random.RandomState:
-        try:
-            return check_random_state(self.random_state)
-        except ValueError as error:
-            msg = f"random_state={self.random_state!r} must be an int, a RandomState or None."
-            raise InvalidInputError(msg) from error
 
     def _sample(self, n: int, size: int, rng: np.random.RandomState) -> IntArray:
         """Return the rows from which patches are made, ascending; those that `terms` name too."""

@@ -37,9 +37,10 @@ from isofold._validation import (
     check_count,
     check_fraction,
     check_repeats,
+    check_seed,
 )
-from isofold.embedding.mvu.base import check_lengths, find_bridges, new_map, read_seed
-from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
+from isofold.embedding.mvu.base import check_lengths, find_bridges, new_map
+from isofold.linalg import classical_scaling, principal_coordinates
 from isofold.neighbors import (
     LengthErrors,
     edge_errors,
@@ -188,7 +189,7 @@ class LocalMDS(BaseEmbedder):
             radius=check_fraction(self.radius, name="radius"),
             n_epochs=check_repeats(self.n_epochs, name="n_epochs"),
         )
-        rng = read_seed(self.random_state)
+        rng = check_seed(self.random_state)
         samples = LocalSamples(X, self.metric, k, self.n_jobs)
         graph = samples.graph
         check_lengths(graph)
@@ -269,7 +270,7 @@ def _start(ways: FloatArray, straight: FloatArray | None, r: int) -> FloatArray:
     on single edges, and so would the map; straight distances, made as long as the ways, do not.
     """
     n = len(ways)
-    scaled = coordinates_from_gram(gram_from_distances(ways.astype(np.float64) ** 2), min(r, n))
+    scaled = classical_scaling(ways.astype(np.float64) ** 2, min(r, n))
     start = scaled.coordinates
     if straight is not None and straight.any() and scaled.explained < LEAST_EXPLAINED:
         some = np.linspace(0, n - 1, min(n, SCALE_SAMPLE)).astype(np.intp)

@@ -26,8 +26,7 @@ from sklearn.utils.metaestimators import available_if
 from isofold._base import BaseEmbedder, Fit
 from isofold._findings import setting
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_choice, check_count, check_flag, check_units
-from isofold.embedding.mvu.base import read_seed
+from isofold._validation import check_choice, check_count, check_flag, check_seed, check_units
 from isofold.exceptions import InvalidInputError
 from isofold.extension.plane_map import PieceMap
 from isofold.merging.cell_size import choose_piece_size
@@ -175,7 +174,7 @@ class PLML(BaseEmbedder):
 
     def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
         q = self._check_parameters(X)
-        rng = read_seed(self.random_state)
+        rng = check_seed(self.random_state)
         core = self._core(X, q)
         # Step 1: pieces and their planes, each within one component.
         size, labels = self._cut(X, core, rng)

@@ -26,9 +26,16 @@ import scipy.sparse as sp
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_points
-from isofold.extension.neighbor_weights import apply_weights, fading_shares, untorn
 from isofold.extension.training_points import Places, read_places
-from isofold.extension.weights import THINNESS, place_weights, rounding_floors, weight_matrix
+from isofold.extension.weights import (
+    THINNESS,
+    apply_weights,
+    fading_shares,
+    place_weights,
+    rounding_floors,
+    untorn,
+    weight_matrix,
+)
 
 __all__ = ["BarycentricMap", "fit_barycentric"]
 

@@ -23,12 +23,15 @@ from isofold._validation import (
     refuse_no_distances,
 )
 from isofold.exceptions import InvalidInputError
-from isofold.extension.neighbor_weights import apply_weights, fading_shares, lengths_of, torn
 from isofold.extension.weights import (
+    apply_weights,
+    fading_shares,
+    lengths_of,
     measure_spread,
     rounding_floors,
     solve_axes,
     tilt_shares,
+    torn,
     weight_matrix,
 )
 from isofold.neighbors import Neighbors

@@ -44,15 +44,16 @@ from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_flag, check_points
 from isofold.exceptions import InvalidInputError
-from isofold.extension.neighbor_weights import fading_shares, untorn
 from isofold.extension.training_points import Places, read_places
 from isofold.extension.weights import (
     THINNESS,
     bound_tilts,
+    fading_shares,
     measure_spread,
     place_weights,
     rounding_floors,
     solve_axes,
+    untorn,
 )
 from isofold.neighbors.search.protocol import drop_own
 

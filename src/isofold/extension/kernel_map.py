@@ -12,9 +12,9 @@ from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_width
 from isofold.extension.barycentric import BarycentricMap
-from isofold.extension.neighbor_weights import apply_weights
+from isofold.extension.kernel_function import KernelFunction
+from isofold.extension.weights import apply_weights
 from isofold.linalg import KernelCentering
-from isofold.linalg.kernels import KernelFunction
 from isofold.linalg.rows import row_product
 
 __all__ = ["CorrectedMap", "KernelMap", "fit_kernel_regression", "spread_landmarks"]

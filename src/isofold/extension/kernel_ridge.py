@@ -19,9 +19,9 @@ from isofold._memory import require_memory
 from isofold._typing import FloatArray
 from isofold._validation import check_pair, check_positive
 from isofold.exceptions import InvalidInputError
+from isofold.extension.kernel_function import KernelFunction
 from isofold.extension.kernel_map import KernelMap
 from isofold.linalg import KernelCentering, double_center
-from isofold.linalg.kernels import KernelFunction
 from isofold.neighbors import kneighbors
 from isofold.neighbors.duplicates import find_distinct
 

@@ -17,6 +17,7 @@ from isofold.linalg.gram import (
     principal_coordinates,
 )
 from isofold.linalg.procrustes import ProcrustesFit, SimilarityTransform, procrustes
+from isofold.linalg.scaling import classical_scaling, landmark_scaling
 
 __all__ = [
     "GramFactor",
@@ -25,11 +26,13 @@ __all__ = [
     "ProcrustesFit",
     "SimilarityTransform",
     "center",
+    "classical_scaling",
     "coordinates_from_gram",
     "deterministic_signs",
     "double_center",
     "eigh_extreme",
     "gram_from_distances",
+    "landmark_scaling",
     "numerical_rank",
     "principal_coordinates",
     "procrustes",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from isofold._refusals import refuse_sparse
 from isofold._typing import FloatArray
-from isofold._validation import check_finite, check_symmetric, symmetry_tolerance
+from isofold._validation import check_finite, check_symmetric, refuse_sparse, symmetry_tolerance
 from isofold.exceptions import InvalidInputError
 
 MATRIX_ADVICE = "Products with such a matrix are undefined. Remove or replace these entries."

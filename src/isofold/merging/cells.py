@@ -9,10 +9,9 @@ from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.clustering.balanced import balanced_clusters, join_small
 from isofold.linalg import principal_coordinates
-from isofold.merging.chained import tree_clusters
-from isofold.neighbors import euclidean_spanning_tree
+from isofold.neighbors import SpanningTree, euclidean_spanning_tree
 
-__all__ = ["CLUSTERINGS", "compressed", "cut_pieces"]
+__all__ = ["CLUSTERINGS", "compressed", "cut_pieces", "tree_clusters"]
 
 CLUSTERINGS = ("balanced", "gmm", "mst")
 
@@ -61,3 +60,38 @@ def cut_pieces(
     with config_context(array_api_dispatch=False):
         found = mixture.fit_predict(points)
     return join_small(points, np.unique(found, return_inverse=True)[1], least)
+
+
+def tree_clusters(tree: SpanningTree, *, least: int) -> IntArray:
+    """Join points along a spanning tree, shortest edge first, until clusters have a size.
+
+    An edge joins two clusters unless both have the least size already. The clusters follow the
+    tree, so that they may be chains: the thesis found their planes to be of little use.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.neighbors import euclidean_spanning_tree
+    >>> tree = euclidean_spanning_tree(np.array([[0.0], [1.0], [5.0], [6.5]]))
+    >>> tree_clusters(tree, least=2)
+    array([0, 0, 1, 1])
+    """
+    parent = np.arange(tree.n_nodes)
+    size = np.ones(tree.n_nodes, dtype=np.intp)
+    for first, second in tree.edges[np.argsort(tree.lengths, kind="stable")]:
+        one, other = _root(parent, first), _root(parent, second)
+        if size[one] < least or size[other] < least:
+            low, high = min(one, other), max(one, other)
+            parent[high] = low
+            size[low] += size[high]
+    roots = np.array([_root(parent, node) for node in range(tree.n_nodes)])
+    labels: IntArray = np.unique(roots, return_inverse=True)[1]
+    return labels
+
+
+def _root(parent: IntArray, node: int) -> int:
+    """Return the first point of a node's cluster, and shorten the path to it."""
+    while parent[node] != node:
+        parent[node] = parent[parent[node]]
+        node = parent[node]
+    return node

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import dijkstra
 from isofold._findings import setting
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
-from isofold.linalg import coordinates_from_gram, gram_from_distances
+from isofold.linalg import classical_scaling
 from isofold.merging.walk import Motions, PieceTree
 from isofold.neighbors import build_search
 from isofold.patches.planes import Planes
@@ -81,7 +81,7 @@ def place_means(planes: Planes, tree: PieceTree) -> Motions:
     keys = np.unique(rows * c + columns, return_index=True)[1]
     graph = sp.csr_array((values[keys], (rows[keys], columns[keys])), shape=(c, c))
     paths = dijkstra(graph, directed=False)
-    layout = coordinates_from_gram(gram_from_distances((paths**2 + paths.T**2) / 2), q)
+    layout = classical_scaling((paths**2 + paths.T**2) / 2, q)
     return Motions(rotations, layout.coordinates)
 
 

@@ -1,6 +1,7 @@
 """Neighbors: who is near whom, and how far apart along the data."""
 
 from isofold.neighbors.balls import GraphBalls, balls_around, cover_by_balls
+from isofold.neighbors.choices import Bridged, Enhanced, GraphChoice, Knn, Lengths, Mutual, Radius
 from isofold.neighbors.components import Components, connected_components
 from isofold.neighbors.connect import connect
 from isofold.neighbors.dimension import (
@@ -22,10 +23,11 @@ from isofold.neighbors.geodesic import (
     geodesic_distances,
     nearest_source,
 )
-from isofold.neighbors.graph import NeighborGraph, build_graph, shortest_edges
-from isofold.neighbors.outliers import find_outliers, find_settled, subgraph
+from isofold.neighbors.graph import NeighborGraph, build_graph, shortest_edges, subgraph
+from isofold.neighbors.outliers import find_outliers, find_settled
 from isofold.neighbors.paths import GraphPaths, RememberedPaths
-from isofold.neighbors.resolve import choose_graph, join_shared
+from isofold.neighbors.point_set import PointSet
+from isofold.neighbors.resolve import join_shared, resolve_graph
 from isofold.neighbors.search.build import (
     BruteForceSearch,
     HNSWSearch,
@@ -43,18 +45,26 @@ from isofold.neighbors.spanning import (
 )
 
 __all__ = [
+    "Bridged",
     "BruteForceSearch",
     "Components",
     "DimensionEstimate",
+    "Enhanced",
     "GraphBalls",
+    "GraphChoice",
     "GraphPaths",
     "HNSWSearch",
     "KDTreeSearch",
+    "Knn",
     "LengthErrors",
+    "Lengths",
+    "Mutual",
     "NearestSource",
     "NeighborGraph",
     "NeighborSearch",
     "Neighbors",
+    "PointSet",
+    "Radius",
     "RadiusNeighbors",
     "RememberedPaths",
     "SpanningTree",
@@ -62,7 +72,6 @@ __all__ = [
     "balls_around",
     "build_graph",
     "build_search",
-    "choose_graph",
     "connect",
     "connected_components",
     "cover_by_balls",
@@ -81,6 +90,7 @@ __all__ = [
     "local_pca_dimension",
     "mean_at_nodes",
     "nearest_source",
+    "resolve_graph",
     "shortest_edges",
     "subgraph",
 ]

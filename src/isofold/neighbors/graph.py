@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from isofold._findings import setting
 from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
-from isofold._validation import check_choice, check_n_neighbors, check_points
+from isofold._validation import check_choice, check_n_neighbors, check_points, check_positive
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors.directed import (
     Arrows,
@@ -32,7 +32,6 @@ from isofold.neighbors.directed import (
 from isofold.neighbors.duplicates import Distinct, find_distinct, from_labels
 from isofold.neighbors.precomputed import check_distances, check_lengths, nearest_in_rows
 from isofold.neighbors.search.build import METRICS, build_search
-from isofold.neighbors.search.protocol import check_radius
 from isofold.neighbors.spanning import component_labels, spanning_forest_of
 
 DEFAULT_N_NEIGHBORS = 12
@@ -268,6 +267,67 @@ def shortest_edges(graph: NeighborGraph, n_edges: int) -> sp.csr_array:
     return symmetric_matrix(graph.n_nodes, graph.edges[is_short], graph.lengths[is_short])
 
 
+def subgraph(graph: NeighborGraph, nodes: IntArray) -> NeighborGraph:
+    """Return the graph of some nodes, renumbered; its samples are these nodes.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Any graph.
+    nodes : ndarray of int
+        The nodes to keep, ascending.
+
+    Returns
+    -------
+    NeighborGraph
+        Their graph.
+    """
+    number = np.full(graph.n_nodes, -1)
+    number[nodes] = np.arange(len(nodes))
+    edges = number[graph.edges]
+    inside = (edges >= 0).all(axis=1)
+    every = np.arange(len(nodes))
+    return replace(
+        graph,
+        n_nodes=len(nodes),
+        edges=edges[inside],
+        lengths=graph.lengths[inside],
+        node_of_sample=every,
+        sample_of_node=every,
+        is_bridge=graph.is_bridge[inside],
+    )
+
+
+def merge_unresolved(graph: NeighborGraph) -> NeighborGraph:
+    """Return a graph in which nodes are one whose distance is lost beside the longest edge.
+
+    A map that holds the longest edge has coordinates that round by more than such a distance; in
+    a program its square would be zero, or its inverse infinite.
+    """
+    lengths = graph.lengths
+    is_lost = lengths < lengths.max(initial=0.0) * np.finfo(np.float64).eps
+    if not is_lost.any():
+        return graph
+    tails, heads = graph.edges.T
+    distinct, arrows = contract(
+        Distinct(graph.node_of_sample, graph.sample_of_node),
+        Arrows(tails, heads, np.where(is_lost, 0.0, lengths).astype(lengths.dtype)),
+    )
+    n_nodes = distinct.n_nodes
+    edges, kept, _ = edges_of(arrows, n_nodes)
+    # An edge is a bridge if all that became this edge are.
+    ends = distinct.node_of_sample[graph.sample_of_node][graph.edges[~graph.is_bridge]]
+    plain = pair_keys(np.sort(ends, axis=1), n_nodes)
+    return NeighborGraph(
+        n_nodes=n_nodes,
+        edges=edges,
+        lengths=kept,
+        node_of_sample=distinct.node_of_sample,
+        sample_of_node=distinct.sample_of_node,
+        is_bridge=~np.isin(pair_keys(edges, n_nodes), plain),
+    )
+
+
 def distances_between_nodes(distances: FloatArray) -> tuple[FloatArray, Distinct]:
     """Merge samples at distance zero, and return the least distance of every two nodes."""
     zeros = np.argwhere(distances == 0)
@@ -350,7 +410,7 @@ def _check_size(n_neighbors: int | None, radius: float | None) -> None:
             f"neighborhood. Pass one of them."
         )
         raise InvalidInputError(msg)
-    check_radius(radius)
+    check_positive(radius, name="radius")
 
 
 def refuse_size(n_neighbors: int | None, radius: float | None) -> None:

@@ -6,15 +6,13 @@ an outlier to the data is long beside the other edges at its inner end.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold._typing import BoolArray, FloatArray
 from isofold.neighbors.graph import NeighborGraph
 from isofold.neighbors.spanning import component_labels
 
-__all__ = ["find_outliers", "find_settled", "subgraph"]
+__all__ = ["find_outliers", "find_settled"]
 
 LONG = 2.5
 """An edge is long if it exceeds the mean edge at one of its ends by this factor: in a sheet of
@@ -101,34 +99,3 @@ def _mean_edges(graph: NeighborGraph) -> FloatArray:
     both = np.concatenate([graph.lengths, graph.lengths])
     total = np.bincount(graph.edges.T.ravel(), both, minlength=graph.n_nodes)
     return total / np.maximum(graph.degrees, 1)
-
-
-def subgraph(graph: NeighborGraph, nodes: IntArray) -> NeighborGraph:
-    """Return the graph of some nodes, renumbered; its samples are these nodes.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Any graph.
-    nodes : ndarray of int
-        The nodes to keep, ascending.
-
-    Returns
-    -------
-    NeighborGraph
-        Their graph.
-    """
-    number = np.full(graph.n_nodes, -1)
-    number[nodes] = np.arange(len(nodes))
-    edges = number[graph.edges]
-    inside = (edges >= 0).all(axis=1)
-    every = np.arange(len(nodes))
-    return replace(
-        graph,
-        n_nodes=len(nodes),
-        edges=edges[inside],
-        lengths=graph.lengths[inside],
-        node_of_sample=every,
-        sample_of_node=every,
-        is_bridge=graph.is_bridge[inside],
-    )

@@ -13,6 +13,15 @@ from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_graph, check_positive
 from isofold.exceptions import InvalidInputError
+from isofold.neighbors.choices import (
+    Bridged,
+    Enhanced,
+    GraphChoice,
+    Knn,
+    Lengths,
+    Mutual,
+    Radius,
+)
 from isofold.neighbors.connect import connect
 from isofold.neighbors.directed import pair_keys
 from isofold.neighbors.duplicates import Distinct, find_distinct
@@ -30,35 +39,37 @@ from isofold.neighbors.graph import (
 )
 from isofold.neighbors.search.build import METRICS
 
-GRAPHS = ("knn", "mutual", "bridged", "eng")
+NAMED_GRAPHS: dict[str, type[Knn | Mutual | Bridged | Enhanced]] = {
+    "knn": Knn,
+    "mutual": Mutual,
+    "bridged": Bridged,
+    "eng": Enhanced,
+}
 
 
-def choose_graph(
+def resolve_graph(
     X: Any,
-    graph: Any = "knn",
+    graph: GraphChoice | NeighborGraph | Any = None,
     *,
     n_neighbors: int | None = None,
     default: int = DEFAULT_N_NEIGHBORS,
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> NeighborGraph:
-    """Return the neighbor graph of samples, joined if asked for, or the one that is given.
+    """Return the neighbor graph that a user asks for, or the ready one that is given.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
         The samples, as in `build_graph`.
-    graph : {"knn", "mutual", "bridged", "eng"}, float, NeighborGraph or sparse, default="knn"
-        "knn": neighbors only, connected or not. "mutual": only those who list each other, which
-        spares short-cuts where data are sparse. "bridged": components are joined by their closest
-        points, see `connect`. "eng": by several links, see `enhance`. A number: all points up to
-        this distance from each other, connected or not. A sparse matrix (n_samples × n_samples)
-        holds the lengths of a ready graph, whatever they are.
+    graph : Knn, Mutual, Radius, Bridged, Enhanced, Lengths, NeighborGraph or None, default=None
+        What to make, or a ready graph of these samples. `Knn` if None. Also the names "knn",
+        "mutual", "bridged" and "eng", a number (a radius), and a sparse matrix of lengths.
     n_neighbors : int or None, default=None
-        Neighbors of a point, lowered to what the number of distinct points allows. A ready graph
-        has no use for it, and refuses it.
+        Neighbors of a point where `graph` does not say how many, lowered to what the number of
+        distinct points allows. A ready graph has no use for it, and refuses it.
     default : int, default=12
-        Neighbors if `n_neighbors` is not given.
+        Neighbors if neither `graph` nor `n_neighbors` says how many.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         What `X` holds.
     n_jobs : int or None, default=None
@@ -73,45 +84,67 @@ def choose_graph(
     ------
     InvalidInputError
         If the parts cannot be combined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.neighbors import Bridged
+    >>> points = np.array([[0.0], [1.0], [5.0], [6.0]])
+    >>> resolve_graph(points, Bridged(1)).bridges
+    array([[1, 2]])
     """
     check_choice(metric, METRICS, name="metric")
-    radius = None
-    if isinstance(graph, Real) and not isinstance(graph, bool):
-        radius = check_positive(graph, name="graph")
-        if n_neighbors is not None:
+    choice = _choice_of(graph)
+    if isinstance(choice, NeighborGraph | Lengths):
+        refuse_size(n_neighbors, None)
+        return _ready(X, choice)
+    k = None if isinstance(choice, Radius) else choice.n_neighbors
+    if n_neighbors is not None:
+        if k is not None or isinstance(choice, Radius):
             msg = (
-                f"{setting('graph', graph)} keeps all distances up to it, and "
+                f"{setting('graph', graph)} keeps the distances to neighbors of its own, and "
                 f"{setting('n_neighbors', n_neighbors)} those to so many neighbors. Pass one of "
                 f"them."
             )
             raise InvalidInputError(msg)
-    elif not isinstance(graph, str):
-        refuse_size(n_neighbors, None)
-        return _given(X, graph)
-    else:
-        check_choice(graph, GRAPHS, name="graph")
-    is_ready = metric == "precomputed" and sp.issparse(X)
-    if radius is None and not is_ready:
-        n_neighbors = _lowered(X, default if n_neighbors is None else n_neighbors, metric)
-    neighbors = build_graph(
-        X,
-        n_neighbors=n_neighbors,
-        radius=radius,
-        kind="mutual" if graph == "mutual" else "union",
-        metric=metric,
-        n_jobs=n_jobs,
-    )
-    if graph == "bridged":
+        k = n_neighbors
+    if isinstance(choice, Radius):
+        radius = check_positive(choice.radius, name="radius")
+        return build_graph(X, radius=radius, metric=metric, n_jobs=n_jobs)
+    if not (metric == "precomputed" and sp.issparse(X)):
+        k = _lowered(X, default if k is None else k, metric)
+    kind = "mutual" if isinstance(choice, Mutual) else "union"
+    neighbors = build_graph(X, n_neighbors=k, kind=kind, metric=metric, n_jobs=n_jobs)
+    if isinstance(choice, Bridged):
         return connect(X, neighbors, metric=metric, n_jobs=n_jobs)
-    if graph == "eng":
+    if isinstance(choice, Enhanced):
         if metric == "precomputed":
             msg = (
-                'graph="eng" compares the directions of links, which distances do not have. Use '
-                'graph="bridged", or pass the points.'
+                "An enhanced graph compares the directions of edges, which distances do not have. "
+                "Use a bridged one, or pass the points."
             )
             raise InvalidInputError(msg)
-        return enhance(X, neighbors, n_neighbors=max(2, n_neighbors or default), n_jobs=n_jobs)
+        return enhance(X, neighbors, n_neighbors=max(2, k or default), n_jobs=n_jobs)
     return neighbors
+
+
+def _choice_of(graph: Any) -> GraphChoice | NeighborGraph:
+    """Return what a name, a number or a sparse matrix means; a choice stays as it is."""
+    if graph is None:
+        return Knn()
+    if isinstance(graph, GraphChoice | NeighborGraph):
+        return graph
+    if isinstance(graph, Real) and not isinstance(graph, bool):
+        return Radius(check_positive(graph, name="graph"))
+    if sp.issparse(graph):
+        return Lengths(graph)
+    if isinstance(graph, str):
+        return NAMED_GRAPHS[check_choice(graph, NAMED_GRAPHS, name="graph")]()
+    msg = (
+        f"graph is of type {type(graph).__name__}, but it must be one of {', '.join(NAMED_GRAPHS)},"
+        f" a positive number, a NeighborGraph, or a sparse matrix of lengths."
+    )
+    raise InvalidInputError(msg)
 
 
 def join_shared(X: Any, graph: NeighborGraph, *, metric: str = "euclidean") -> NeighborGraph:
@@ -192,19 +225,13 @@ def _pair_lengths(X: Any, graph: NeighborGraph, pairs: IntArray, metric: str) ->
     return lengths
 
 
-def _given(X: Any, graph: Any) -> NeighborGraph:
+def _ready(X: Any, graph: NeighborGraph | Lengths) -> NeighborGraph:
     """Return a graph that the user made, checked against the samples."""
     n_samples = X.shape[0]
     if isinstance(graph, NeighborGraph):
         check_same_samples(X, graph)
         return graph
-    if not sp.issparse(graph):
-        msg = (
-            f"graph is of type {type(graph).__name__}, but it must be one of {', '.join(GRAPHS)}, "
-            f"a positive number, a NeighborGraph, or a sparse matrix of lengths."
-        )
-        raise InvalidInputError(msg)
-    lengths = check_graph(graph, name="graph")
+    lengths = check_graph(graph.matrix, name="graph")
     if lengths.shape != (n_samples, n_samples):
         msg = (
             f"graph has shape {lengths.shape}, but X has {n_samples} samples. Pass the lengths "

@@ -17,12 +17,7 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from isofold._typing import FloatArray, IntArray
-from isofold.linalg import (
-    SimilarityTransform,
-    coordinates_from_gram,
-    gram_from_distances,
-    procrustes,
-)
+from isofold.linalg import SimilarityTransform, classical_scaling, procrustes
 from isofold.placement.clearance import clearing_push
 
 if TYPE_CHECKING:
@@ -86,7 +81,7 @@ def arranging_motions(
     paths = dijkstra(graph, directed=False, indices=sources)[:, sources]
     width = shapes[0].shape[1]
     squares = (paths**2 + paths.T**2) / 2
-    layout = coordinates_from_gram(gram_from_distances(squares), width).coordinates
+    layout = classical_scaling(squares, width).coordinates
     parts = np.split(layout, np.cumsum([len(laid) for laid in is_laid])[:-1])
     motions = [
         procrustes(shape[laid], part).transform

@@ -28,14 +28,17 @@ from isofold.quality.ranks import (
 )
 from isofold.quality.score import Score
 from isofold.quality.scorecard import Entry, Scorecard, scorecard
+from isofold.quality.summary import MapSummary, best_scale_error, summary
 from isofold.quality.truth import out_of_sample_error, procrustes_error, spectrum, variance_loss
 
 __all__ = [
     "CoRankingCurve",
     "Entry",
     "LocalIsometry",
+    "MapSummary",
     "Score",
     "Scorecard",
+    "best_scale_error",
     "continuity",
     "coranking_curve",
     "is_localized",
@@ -57,6 +60,7 @@ __all__ = [
     "shepard_correlation",
     "spectrum",
     "stretch",
+    "summary",
     "trustworthiness",
     "variance_loss",
 ]

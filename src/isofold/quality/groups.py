@@ -16,7 +16,7 @@ from isofold._validation import check_count, check_points, check_units
 from isofold.clustering.subspaces import fit_subspaces
 from isofold.exceptions import InvalidInputError
 from isofold.quality.distances import Comparison, euclidean_rows
-from isofold.quality.neighborhoods import nearest_points
+from isofold.quality.neighborhoods import nearest_in_space
 from isofold.quality.score import Score, draw_rows, mean_score
 
 
@@ -60,7 +60,7 @@ def one_nn_error(
 def one_nn_of(comparison: Comparison, labels: Any) -> Score:
     """1-nearest-neighbor error in the embedding of a prepared comparison."""
     classes = check_labels(labels, comparison.sample.n_points)
-    near = nearest_points(comparison, comparison.embedding, 1)[:, 0]
+    near = nearest_in_space(comparison, comparison.embedding, 1)[:, 0]
     wrong = classes[near] != classes[comparison.sample.indices]
     return mean_score(wrong.astype(np.float64), comparison.sample, bounds=(0, 1))
 

@@ -46,7 +46,7 @@ class Neighborhoods:
 def neighborhoods_of(comparison: Comparison, n_neighbors: int) -> Neighborhoods:
     """Find the k nearest pairs of the input and measure them before and after."""
     k = check_n_neighbors(n_neighbors, comparison.sample.n_points)
-    near = _measured(comparison, nearest_points(comparison, comparison.input, k))
+    near = _measured(comparison, nearest_in_space(comparison, comparison.input, k))
     if not (near.before > 0).any():
         msg = (
             f"All {k} nearest neighbors of every evaluated point are copies of it, so no length "
@@ -66,7 +66,7 @@ def evidence_of_loss(comparison: Comparison, near: Neighborhoods) -> FloatArray:
     """
     k = near.indices.shape[1]
     everywhere = replace(comparison, sample=near.sample)
-    shown = _measured(everywhere, nearest_points(everywhere, comparison.embedding, k))
+    shown = _measured(everywhere, nearest_in_space(everywhere, comparison.embedding, k))
     torn = _ratio(near.after.max(axis=1), shown.after[:, -1], otherwise=np.inf)
     invaded = _ratio(shown.before.max(axis=1), near.before[:, -1], otherwise=np.inf)
     evidence = np.maximum(torn, invaded)
@@ -75,7 +75,7 @@ def evidence_of_loss(comparison: Comparison, near: Neighborhoods) -> FloatArray:
     return evidence
 
 
-def nearest_points(comparison: Comparison, space: DistanceRows, k: int) -> IntArray:
+def nearest_in_space(comparison: Comparison, space: DistanceRows, k: int) -> IntArray:
     """Return the k nearest of every evaluated point in one of the two spaces."""
     rows = comparison.sample.indices
     if space.points is None:

@@ -22,11 +22,9 @@ from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
-from sklearn.utils import check_random_state
 
 from isofold._typing import BoolArray, FloatArray, IntArray
-from isofold._validation import check_count
-from isofold.exceptions import InvalidInputError
+from isofold._validation import check_count, check_seed
 
 CONFIDENCE = 0.99
 MIN_SAMPLED = 16
@@ -115,11 +113,7 @@ def draw_rows(
     if n_samples is None or n_samples >= n_points:
         return RowSample(np.arange(n_points), n_points)
     m = check_count(n_samples, name="n_samples", minimum=min(MIN_SAMPLED, n_points))
-    try:
-        random = check_random_state(random_state)
-    except ValueError as error:
-        msg = f"random_state={random_state!r} must be a whole number, a RandomState or None."
-        raise InvalidInputError(msg) from error
+    random = check_seed(random_state)
     if evidence is None:
         return RowSample(np.sort(random.choice(n_points, m, replace=False)), n_points)
     by_suspicion = np.argsort(-evidence, kind="stable")

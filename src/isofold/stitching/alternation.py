@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isofold._typing import FloatArray
-from isofold.linalg import double_center, eigh_extreme
+from isofold.linalg import landmark_scaling
 from isofold.neighbors import NeighborGraph, geodesic_distances
 from isofold.patches import Memberships, PatchCover
 from isofold.stitching.stitch import Alignment
@@ -38,16 +38,9 @@ def layout_by_paths(graph: NeighborGraph, n_components: int, *, n_jobs: int | No
     landmarks = np.linspace(0, n - 1, count).astype(np.intp)
     paths = geodesic_distances(graph, landmarks, n_jobs=n_jobs).astype(np.float64)
     squares = np.minimum(paths, paths[np.isfinite(paths)].max()) ** 2
-    between = squares[:, landmarks]
-    gram = -0.5 * double_center((between + between.T) / 2.0)
-    r = min(n_components, count)
-    values, vectors = eigh_extreme(gram, r)
-    kept = values > np.finfo(np.float64).eps * max(float(values[0]), 0.0) * count
-    layout = np.zeros((n, n_components))
-    # Landmark scaling: the pseudo-inverse of the landmarks' coordinates, times centered squares.
-    weights = vectors[:, kept] / np.sqrt(values[kept])
-    layout[:, np.flatnonzero(kept)] = -0.5 * (squares - between.mean(axis=1)[:, None]).T @ weights
-    return layout
+    tol = float(np.finfo(np.float64).eps) * count
+    layout = landmark_scaling(squares, landmarks, min(n_components, count), tol=tol)
+    return np.pad(layout, ((0, 0), (0, n_components - layout.shape[1])))
 
 
 def alternate(

@@ -102,7 +102,7 @@ def _embedder(method: Method) -> Kind:
 KINDS: dict[str, Kind] = {
     **{method.name: _embedder(method) for method in CATALOG},
     # Clusterers.
-    "LDLC": Kind("isofold.clustering.ldlc:LDLC"),
+    "LDLC": Kind("isofold.clustering.ldlc:LDLC", renamed={"strays_": "absorbed_samples_"}),
     "VQPCA": Kind("isofold.clustering.vqpca:VQPCA"),
     "GeodesicKMedoids": Kind("isofold.clustering.geodesic_medoids:GeodesicKMedoids"),
     "MPPCA": Kind("isofold.clustering.mppca:MPPCA"),
@@ -128,7 +128,7 @@ KINDS: dict[str, Kind] = {
     "Distinct": Kind("isofold.neighbors.duplicates:Distinct", check="distinct"),
     "KernelMap": Kind("isofold.extension.kernel_map:KernelMap"),
     "CorrectedMap": Kind("isofold.extension.kernel_map:CorrectedMap"),
-    "KernelFunction": Kind("isofold.linalg.kernels:KernelFunction"),
+    "KernelFunction": Kind("isofold.extension.kernel_function:KernelFunction"),
     "KernelCentering": Kind("isofold.linalg.centering:KernelCentering"),
     "LinearMap": Kind("isofold.extension.linear_map:LinearMap"),
     "NystromMap": Kind("isofold.extension.nystrom:NystromMap"),
@@ -141,15 +141,23 @@ KINDS: dict[str, Kind] = {
     "HNSWSearch": Kind("isofold.neighbors.search.approximate:HNSWSearch"),
     # Graphs, covers and clusters.
     "NeighborGraph": Kind("isofold.neighbors.graph:NeighborGraph", check="neighbor_graph"),
+    "Knn": Kind("isofold.neighbors.choices:Knn"),
+    "Mutual": Kind("isofold.neighbors.choices:Mutual"),
+    "Radius": Kind("isofold.neighbors.choices:Radius"),
+    "Bridged": Kind("isofold.neighbors.choices:Bridged"),
+    "Enhanced": Kind("isofold.neighbors.choices:Enhanced"),
+    "Lengths": Kind("isofold.neighbors.choices:Lengths"),
     "SpanningTree": Kind("isofold.neighbors.spanning:SpanningTree", check="spanning_tree"),
     "PatchCover": Kind("isofold.patches.cover:PatchCover", check="patch_cover"),
     "Tesserae": Kind("isofold.patches.tesserae:Tesserae", check="tesserae"),
     "LocalizedModel": Kind(
         "isofold.clustering.localized.base:LocalizedModel", check="localized_model"
     ),
-    "Partition": Kind("isofold.clustering.localized.partition:Partition"),
+    "Partition": Kind(
+        "isofold.clustering.localized.partition:Partition", renamed={"strays": "absorbed"}
+    ),
     "AffineSubspaces": Kind("isofold.clustering.subspaces:AffineSubspaces"),
-    "PPCAMixture": Kind("isofold.clustering.ppca_em:PPCAMixture"),
+    "PPCAMixture": Kind("isofold.clustering.ppca_em:PPCAMixture", renamed={"flats": "subspaces"}),
     # What is told about a fit.
     "Diagnosis": Kind("isofold._findings.finding:Diagnosis", renamed={"flags": "findings"}),
     "Finding": Kind("isofold._findings.finding:Finding"),
@@ -168,7 +176,7 @@ KINDS: dict[str, Kind] = {
         renamed={"match": "misfit"},
         removed=frozenset({"messages", "about_data"}),
     ),
-    "MapQuality": Kind("isofold.embedding.unfold.decision:MapQuality"),
+    "MapQuality": Kind("isofold.quality.summary:MapSummary"),
     "Survey": Kind("isofold.survey.data:Survey", renamed={"flags": "shapes"}),
     "SurveyedPart": Kind("isofold.survey.data:SurveyedPart"),
 }

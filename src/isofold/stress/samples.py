@@ -15,16 +15,16 @@ import scipy.sparse as sp
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
-from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
+from isofold.linalg import classical_scaling, principal_coordinates
 from isofold.neighbors import (
     NeighborGraph,
     Neighbors,
     NeighborSearch,
     all_pairs_geodesics,
     build_search,
-    choose_graph,
     connected_components,
     geodesic_distances,
+    resolve_graph,
 )
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.shortcuts import without_shortcuts
@@ -121,8 +121,8 @@ class LocalSamples:
             return principal_coordinates(points, min(n_components, *points.shape)).coordinates
         distances = self.X[np.ix_(rows, rows)].astype(np.float64)
         unit = float(distances.max()) or 1.0
-        gram = gram_from_distances(((distances + distances.T) / (2.0 * unit)) ** 2)
-        return unit * coordinates_from_gram(gram, min(n_components, len(rows))).coordinates
+        squares = ((distances + distances.T) / (2.0 * unit)) ** 2
+        return unit * classical_scaling(squares, min(n_components, len(rows))).coordinates
 
     @property
     def is_sparse(self) -> bool:
@@ -140,7 +140,7 @@ class LocalSamples:
         return Core(self, chosen, inner, inner.ways, None)
 
     def _ready_graph(self) -> NeighborGraph:
-        graph = choose_graph(self.X, "knn", metric=self.metric, n_jobs=self.n_jobs)
+        graph = resolve_graph(self.X, "knn", metric=self.metric, n_jobs=self.n_jobs)
         n_pieces = connected_components(graph).n_components
         if n_pieces > 1:
             msg = (
@@ -163,7 +163,7 @@ class LocalSamples:
         return lengths
 
     def _graph_of(self, X: Any, kind: str, n_neighbors: int) -> NeighborGraph:
-        return choose_graph(
+        return resolve_graph(
             X, kind, n_neighbors=n_neighbors, metric=self.metric, n_jobs=self.n_jobs
         )
 

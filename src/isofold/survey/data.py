@@ -20,11 +20,11 @@ from isofold._typing import FloatArray, IntArray
 from isofold.neighbors import (
     NeighborGraph,
     build_search,
-    choose_graph,
     connected_components,
     dimension_of_lengths,
     find_outliers,
     levina_bickel_dimension,
+    resolve_graph,
     subgraph,
 )
 from isofold.neighbors.dimension import local_singular_values
@@ -239,8 +239,8 @@ def survey_samples(
 def _graph_of(X: Any, metric: str, n_jobs: int | None) -> NeighborGraph:
     if sp.issparse(X):
         # Known distances are a ready graph.
-        return choose_graph(X, "knn", metric=metric, n_jobs=n_jobs)
-    return choose_graph(X, "mutual", n_neighbors=NEIGHBORS, metric=metric, n_jobs=n_jobs)
+        return resolve_graph(X, "knn", metric=metric, n_jobs=n_jobs)
+    return resolve_graph(X, "mutual", n_neighbors=NEIGHBORS, metric=metric, n_jobs=n_jobs)
 
 
 def _rank(points: FloatArray, dtype: np.dtype[Any]) -> int:

@@ -9,12 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from isofold._memory import block_rows
+from isofold._validation import LARGEST_UNIT
 from isofold.tables.text_safety import quoted, refusal
 
 __all__ = ["Facts", "facts_at", "gather_facts", "scaled"]
-
-LARGEST = 1e70
-"""Beyond, products of squared distances leave the range of numbers, as in all of isofold."""
 
 FLOAT_BYTES = 8
 
@@ -53,7 +51,7 @@ def gather_facts(X: npt.NDArray[Any], names: tuple[str, ...], source: str) -> Fa
         block = np.asarray(X[start : start + step], dtype=np.float64)
         low = np.fmin(low, np.fmin.reduce(block, axis=0))
         high = np.fmax(high, np.fmax.reduce(block, axis=0))
-        if max(-np.nanmin(low, initial=0.0), np.nanmax(high, initial=0.0)) > LARGEST:
+        if max(-np.nanmin(low, initial=0.0), np.nanmax(high, initial=0.0)) > LARGEST_UNIT:
             _refuse_huge(block, start, names, source)
         gaps = np.isnan(block)
         if start == 0:
@@ -86,7 +84,7 @@ def facts_at(facts: Facts, indices: list[int]) -> Facts:
 def _refuse_huge(
     block: npt.NDArray[np.float64], start: int, names: tuple[str, ...], source: str
 ) -> None:
-    row, column = (int(i) for i in np.argwhere(np.abs(block) > LARGEST)[0])
+    row, column = (int(i) for i in np.argwhere(np.abs(block) > LARGEST_UNIT)[0])
     value = block[row, column]
     what = "infinite" if np.isinf(value) else f"{value:.3g}"
     problem = (

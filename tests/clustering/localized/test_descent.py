@@ -7,14 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from isofold.clustering.connectivity import count_pieces
-from isofold.clustering.localized.assignment import Choice, reachable
+from isofold.clustering.localized.assignment import CheapestClusters, reachable
 from isofold.clustering.localized.descent import descend
 from isofold.clustering.localized.partition import LocalizedProblem, medoids_near_centers
 from isofold.clustering.localized.restarts import (
     RHOS,
     best_partition,
     draw_restarts,
-    remembering,
+    make_memory,
     smallest_connected,
 )
 from isofold.clustering.localized.seeding import Seeding
@@ -187,13 +187,14 @@ def test_where_it_ends_the_naive_algorithm_finds_nothing_to_do(kind, seed, rho):
 )
 def test_remembered_distances_change_nothing(kind, seed, rho):
     problem = posed(some_points(kind, seed), n_clusters=4, n_components=1, rho=rho)
-    remembered = remembering(problem, 100)
-    assert remembered.rows == {}
+    memory = make_memory(problem, 100)
+    assert memory == {}
     ends = []
-    for each in (problem, remembered):
-        restarts = draw_restarts(each, n_init=2, rng=np.random.RandomState(seed))
-        ends.append(best_partition(each, restarts, n_jobs=1))
-    assert len(remembered.rows) > 0
+    for each in (None, memory):
+        rng = np.random.RandomState(seed)
+        restarts = draw_restarts(problem, n_init=2, rng=rng, memory=each)
+        ends.append(best_partition(problem, restarts, memory=each, n_jobs=1))
+    assert len(memory) > 0
     for name in ("labels", "medoids", "distances"):
         np.testing.assert_array_equal(*(getattr(end, name) for end in ends), err_msg=name)
     # Nodes come in another order, and so do sums.
@@ -204,12 +205,12 @@ def test_remembered_distances_change_nothing(kind, seed, rho):
 
 def test_memory_only_where_it_pays():
     problem = posed(some_points("blob", 0), n_clusters=4, n_components=1, rho=0.1)
-    assert remembering(problem, 1).rows == {}
+    assert make_memory(problem, 1) == {}
     many = replace(problem, n_clusters=17)
-    assert remembering(many, 1).rows is None
-    assert remembering(many, 4).rows == {}
+    assert make_memory(many, 1) is None
+    assert make_memory(many, 4) == {}
     without = posed(some_points("blob", 0), n_clusters=4, n_components=1, rho=0.0)
-    assert remembering(without, 100).rows is None
+    assert make_memory(without, 100) is None
 
 
 def isolated_nodes(rho):
@@ -290,7 +291,7 @@ def test_weights_count_copies(rho):
 
 @examples(15)
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31 - 1), n_clusters=st.integers(1, 8))
-# A stray point was moved here: the objective is not that of the descent.
+# A point was absorbed here: the objective is not that of the descent.
 @example(kind="blob", seed=222002, n_clusters=3)
 def test_the_flattest_clusters_in_one_piece(kind, seed, n_clusters):
     problem = posed(some_points(kind, seed), n_clusters=n_clusters, n_components=1, rho=1.0)
@@ -333,13 +334,13 @@ def test_the_best_restart_is_kept():
 
 
 def test_of_equally_cheap_clusters_the_first():
-    choice = Choice.none(3)
+    cheapest = CheapestClusters.none(3)
     rows = np.arange(3)
-    choice.offer(0, rows, np.array([1.0, 1.0, 1.0]), np.zeros(3), rho=0.5)
-    choice.offer(1, rows, np.array([1.0, 1.0 - 1e-14, 0.9]), np.zeros(3), rho=0.5)
-    choice.offer(2, rows[:1], np.array([0.0]), np.array([0.1]), rho=0.5)
-    assert choice.labels.tolist() == [2, 0, 1]
-    np.testing.assert_allclose(choice.costs, [0.005, 0.5, 0.45])
+    cheapest.offer(0, rows, np.array([1.0, 1.0, 1.0]), np.zeros(3), rho=0.5)
+    cheapest.offer(1, rows, np.array([1.0, 1.0 - 1e-14, 0.9]), np.zeros(3), rho=0.5)
+    cheapest.offer(2, rows[:1], np.array([0.0]), np.array([0.1]), rho=0.5)
+    assert cheapest.labels.tolist() == [2, 0, 1]
+    np.testing.assert_allclose(cheapest.costs, [0.005, 0.5, 0.45])
 
 
 def test_what_is_reachable():

@@ -9,7 +9,7 @@ from isofold import IPA, LDLC
 from isofold.clustering.connectivity import absorb_pieces, count_pieces
 from isofold.clustering.localized.descent import descend
 from isofold.clustering.localized.partition import LocalizedProblem
-from isofold.clustering.localized.repair import MOST_STRAYS, connected_partition
+from isofold.clustering.localized.repair import LARGEST_ABSORBED_FRACTION, connected_partition
 from isofold.clustering.localized.restarts import draw_restarts
 from isofold.datasets import swiss_roll
 from isofold.neighbors import build_graph, connected_components, shortest_edges
@@ -59,14 +59,14 @@ def partition_of(rho):
     return problem, graph, descend(problem, restart.seeding, np.random.RandomState(0))
 
 
-def test_flats_and_medoids_follow_the_strays():
+def test_subspaces_and_medoids_follow_what_is_absorbed():
     problem, graph, partition = partition_of(0.01)
     mended = connected_partition(problem, graph, partition, np.random.RandomState(0))
     assert (count_pieces(partition.labels, graph) > 1).any()
     assert (count_pieces(mended.labels, graph) == 1).all()
     moved = np.flatnonzero(mended.labels != partition.labels)
-    np.testing.assert_array_equal(mended.strays, moved)
-    assert len(moved) <= MOST_STRAYS * len(ROLL.X)
+    np.testing.assert_array_equal(mended.absorbed, moved)
+    assert len(moved) <= LARGEST_ABSORBED_FRACTION * len(ROLL.X)
     lengths = geodesics(graph)
     # Path lengths are sums of the same numbers, perhaps in another order.
     own = lengths[mended.medoids[mended.labels], np.arange(len(ROLL.X))]
@@ -86,21 +86,21 @@ def test_flats_and_medoids_follow_the_strays():
     assert mended.objective == pytest.approx(objective, rel=1e-9)
 
 
-def test_the_objective_is_that_of_the_clusters_with_their_strays():
+def test_the_objective_is_that_of_the_clusters_with_what_they_absorb():
     ldlc = LDLC(n_clusters=12, random_state=0).fit(ROLL.X)
-    assert len(ldlc.strays_) > 0
+    assert len(ldlc.absorbed_samples_) > 0
     lengths = geodesics(ldlc.graph_)[ldlc.medoids_[ldlc.labels_], np.arange(len(ROLL.X))]
     objective = (1.0 - ldlc.rho_) * ldlc.reconstruction_error_ + ldlc.rho_ * (lengths**2).sum()
     assert ldlc.objective_path_[-1] == pytest.approx(objective, rel=1e-9)
 
 
-def test_too_many_strays_are_no_strays():
+def test_too_many_points_are_not_absorbed():
     problem, graph, partition = partition_of(1e-6)
     assert (count_pieces(partition.labels, graph) > 1).sum() > 3
     assert connected_partition(problem, graph, partition, np.random.RandomState(0)) is None
 
 
-def test_without_strays_nothing_changes():
+def test_without_absorbed_samples_nothing_changes():
     problem, graph, partition = partition_of(1.0)
     assert connected_partition(problem, graph, partition, np.random.RandomState(0)) is partition
 
@@ -110,17 +110,17 @@ def test_search_is_flatter_than_its_ends(seed):
     X = swiss_roll(1000, random_state=seed).X
     ldlc = LDLC(n_clusters=15, random_state=seed).fit(X)
     assert is_localized(ldlc.labels_, ldlc.graph_)
-    assert len(ldlc.strays_) <= MOST_STRAYS * len(X)
+    assert len(ldlc.absorbed_samples_) <= LARGEST_ABSORBED_FRACTION * len(X)
     np.testing.assert_array_equal(ldlc.predict(X), ldlc.labels_)
     rounder = LDLC(n_clusters=15, rho=1.0, random_state=seed).fit(X)
     assert ldlc.reconstruction_error_ < 0.5 * rounder.reconstruction_error_
 
 
-def test_strays_are_samples():
-    # Every sample twice: strays come in pairs.
+def test_absorbed_samples_are_samples():
+    # Every sample twice: absorbed ones come in pairs.
     X = np.repeat(ROLL.X, 2, axis=0)
     ldlc = LDLC(n_clusters=12, random_state=0).fit(X)
-    nodes = ldlc.graph_.node_of_sample[ldlc.strays_]
+    nodes = ldlc.graph_.node_of_sample[ldlc.absorbed_samples_]
     assert (np.unique(nodes, return_counts=True)[1] == 2).all()
 
 

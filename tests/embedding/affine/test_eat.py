@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 from isofold import EAT, datasets
+from isofold._format import count
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
 from isofold.neighbors import build_graph
 from isofold.quality import preservation_error, procrustes_error, stretch
@@ -381,7 +382,7 @@ def test_features_beyond_the_samples():
 
 
 def test_kernel_next_to_the_identity_is_doubted():
-    with pytest.warns(DoubtfulMapWarning, match="next to the identity") as caught:
+    with pytest.warns(DoubtfulMapWarning, match="close to the identity") as caught:
         eat = model(gamma=1e3).fit(SHEET)
     assert len(caught) == 1
     # A sample that is similar to none falls to the center.
@@ -419,7 +420,7 @@ def test_pieces_are_linked_and_told_once():
         eat = model().fit(apart)
     told = [str(w.message) for w in caught if w.category is DisconnectedGraphWarning]
     assert len(told) == 1
-    assert f"{len(eat.bridges_)} link(s)" in told[0]
+    assert count(len(eat.bridges_), "edge") in told[0]
     assert np.all(eat.bridges_[:, 0] < 25)
     assert np.all(eat.bridges_[:, 1] >= 25)
     assert np.isfinite(eat.embedding_).all()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from isofold import EAT
-from isofold.embedding.affine.pairs import Places, Told, read_pairs
+from isofold.embedding.affine.pairs import DistinctSamples, RequestedPairs, read_pairs
 from isofold.neighbors import build_graph
 from support.mvu_cases import neighbor_graph, sparse_graph
 
@@ -24,11 +24,13 @@ LENGTHS = DISTANCES[KEEP[:, 0], KEEP[:, 1]]
 def distinct(points):
     """Return the places of points that all differ."""
     every = np.arange(len(points))
-    return Places(every, every, cdist(points, points) ** 2)
+    return DistinctSamples(every, every, cdist(points, points) ** 2)
 
 
 def sides(*, neighbors=None, places=None, **told):
-    return read_pairs(Told(**told), distinct(POINTS) if places is None else places, neighbors)
+    return read_pairs(
+        RequestedPairs(**told), distinct(POINTS) if places is None else places, neighbors
+    )
 
 
 def pulled(result):
@@ -158,7 +160,7 @@ def test_stretched_neighbors_are_refused():
 def test_pairs_of_copies_are_pairs_of_places():
     # Samples 8 and 9 are copies of 0 and 1.
     node = np.concatenate([np.arange(8), [0, 1]])
-    places = Places(node, np.arange(8), DISTANCES**2)
+    places = DistinctSamples(node, np.arange(8), DISTANCES**2)
     keep = np.concatenate([KEEP[1:], [[8, 9], [8, 4], [0, 8]]])
     result = sides(places=places, keep=keep)
     np.testing.assert_array_equal(result.keep, KEEP)

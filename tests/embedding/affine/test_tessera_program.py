@@ -7,8 +7,9 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from isofold.embedding.affine.seams import choose_links
+from isofold.embedding.affine.span import span_of_kernel
 from isofold.embedding.affine.tessera_program import pose_tesserae, stretch_objective
-from isofold.linalg.kernels import KernelFunction, span_of_kernel
+from isofold.extension.kernel_function import KernelFunction
 from isofold.neighbors import build_graph
 from isofold.patches.tesserae import cut_tesserae
 from isofold.sdp import ConicSDP, DenseSDP, Status

@@ -6,8 +6,9 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics.pairwise import rbf_kernel
 
 from isofold import EAT, TesseraMap
+from isofold.embedding.affine.span import RANK_TOLERANCE
 from isofold.exceptions import DoubtfulMapWarning
-from isofold.linalg.kernels import RANK_TOLERANCE, KernelFunction
+from isofold.extension.kernel_function import KernelFunction
 from isofold.storage import load, save
 
 # Rounding over the least eigenvalue that counts, in units of the map; see RANK_TOLERANCE.
@@ -41,7 +42,7 @@ def test_a_wide_kernel_of_the_users_own_is_told_of():
     model = EAT(kernel="precomputed", random_state=0)
     with pytest.warns(DoubtfulMapWarning) as told:
         model.fit(rbf_kernel(X, gamma=gamma))
-    assert any("transform takes training samples" in str(one.message) for one in told)
+    assert any("Transforming training samples moves them" in str(one.message) for one in told)
 
 
 @pytest.mark.parametrize(

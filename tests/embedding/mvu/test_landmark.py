@@ -184,7 +184,7 @@ def test_pieces():
     X = np.concatenate([bent(80), bent(80, seed=1) + np.array([0.0, 0.0, 40.0])])
     with pytest.raises(UnboundedProblemError, match=r"2 connected components.*LandmarkMVU"):
         model().fit(X)
-    with pytest.warns(match="1 link"):
+    with pytest.warns(match="1 edge was added"):
         joined = model(graph="bridged").fit(X)
     assert joined.solution_.status is Status.CERTIFIED
     assert joined.bridges_.shape == (1, 2)

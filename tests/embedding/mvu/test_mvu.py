@@ -11,7 +11,7 @@ from sklearn.base import clone
 from isofold import MVU, datasets
 from isofold.exceptions import DoubtfulMapWarning
 from isofold.linalg import procrustes
-from isofold.neighbors import NeighborGraph, choose_graph
+from isofold.neighbors import NeighborGraph, resolve_graph
 from isofold.quality import procrustes_error
 from isofold.sdp import LowRankSDP, Status
 from support.helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
@@ -99,7 +99,9 @@ def test_cycle_unfolds_to_a_regular_polygon(n):
     assert_equal_up_to_rigid_motion(Y, polygon, atol=PLACE)
 
 
-@pytest.mark.filterwarnings("ignore:Lengths are true only to:isofold.exceptions.DoubtfulMapWarning")
+@pytest.mark.filterwarnings(
+    "ignore:.*Lengths are true only to:isofold.exceptions.DoubtfulMapWarning"
+)
 @pytest.mark.parametrize("nu", [1, 4.0, np.float64(256.0)])
 def test_soft_cycle_has_sides_that_are_known(nu):
     # The multipliers are 1/λ₂ by symmetry, and the natural penalty is ν/λ₂: squared sides 1 + 1/ν.
@@ -263,7 +265,7 @@ def test_what_is_reported_is_what_is_seen(fitted):
 
 def test_given_graphs_are_the_same_as_their_points(sheet):
     X = sheet[0]
-    graph = choose_graph(X, n_neighbors=12)
+    graph = resolve_graph(X, n_neighbors=12)
     expected = model().fit_transform(X)
     np.testing.assert_array_equal(model(graph=graph).fit_transform(X), expected)
     np.testing.assert_array_equal(model(graph=graph.adjacency).fit_transform(X), expected)
@@ -285,7 +287,7 @@ def test_distances_are_as_good_as_points(sheet):
     # The distances may differ in their last digits: each answer is exact to the tolerances alone.
     assert procrustes_error(Y, model().fit_transform(X)) < DEFAULT_LENGTH
     np.testing.assert_array_equal(mvu.transform(distances), Y)
-    np.testing.assert_array_equal(mvu.graph_.edges, choose_graph(X, n_neighbors=12).edges)
+    np.testing.assert_array_equal(mvu.graph_.edges, resolve_graph(X, n_neighbors=12).edges)
 
 
 def test_radius(sheet):
@@ -300,7 +302,7 @@ def test_angles_keep_the_sheet(sheet):
     X, flat = sheet
     mvu = model(angles=True, n_neighbors=5)
     assert procrustes_error(mvu.fit_transform(X), flat) < ROLL_ERROR
-    plain = choose_graph(X, n_neighbors=5)
+    plain = resolve_graph(X, n_neighbors=5)
     linked = plain.adjacency.toarray() > 0
     expected = np.triu(linked | ((linked.astype(int) @ linked) > 0), k=1)
     np.testing.assert_array_equal(mvu.graph_.edges, np.argwhere(expected))

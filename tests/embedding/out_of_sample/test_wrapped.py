@@ -74,8 +74,8 @@ def test_similarities_are_refused(estimator):
         OutOfSample(estimator).fit(np.exp(-squareform(pdist(X))))
 
 
-def test_a_method_must_extend():
-    with pytest.raises(InvalidInputError, match="no extend"):
+def test_a_method_must_have_a_transform():
+    with pytest.raises(InvalidInputError, match="no transform"):
         OutOfSample(PCA(2), method=lambda points, images: 3).fit(X)
 
 

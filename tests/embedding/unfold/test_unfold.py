@@ -72,7 +72,7 @@ def test_a_roll_is_unfolded_by_ipa():
     np.testing.assert_array_equal(unfold.distortion_, alone.distortion_)
     np.testing.assert_array_equal(unfold.fitted_samples_, np.arange(300))
     assert_told(unfold)
-    assert "they are a sheet of 2 dimensions, which could be unfolded" in decision.summary()
+    assert "the data are a sheet of 2 dimensions, which was unfolded" in decision.summary()
 
 
 def test_digits_are_mapped_by_local_mds():
@@ -88,7 +88,8 @@ def test_digits_are_mapped_by_local_mds():
     assert re.search(r"Patches of the data disagree by \d+%", words)
     assert "cannot keep all distances in 2; local distances were favored." in words
     # What was lost is told aloud, once.
-    assert told == [f"{words} See decision_."]
+    assert told == [unfold.diagnosis_.summary()]
+    assert "This map does not keep distances" in told[0]
 
 
 def test_the_decision_rests_on_scores():
@@ -258,8 +259,9 @@ def test_where_time_is_short_a_part_is_fitted(monkeypatch):
     assert unfold.distortion_.shape == (200,)
     assert procrustes_error(unfold.embedding_, flat) < 0.08
     np.testing.assert_array_equal(unfold.transform(X), unfold.embedding_)
-    words = "It was fitted to 120 samples, as time was short; the rest were placed."
-    assert words in unfold.decision_.reasons
+    partly = unfold.diagnosis_["partly_fitted"]
+    assert partly.message().startswith("The method was fitted to 120 of 200 samples")
+    assert partly.text() in unfold.decision_.reasons
     assert_told(unfold)
 
 
@@ -292,8 +294,8 @@ def test_shapes_are_told(monkeypatch):
     with pytest.warns(DoubtfulMapWarning):
         unfold = model(n_components=1, tolerance=0.9).fit(ring)
     assert len(unfold.survey_.raised) == 1
-    assert unfold.survey_.raised[0].name in unfold.decision_.doubts
-    assert unfold.survey_.raised[0].message in unfold.decision_.summary()
+    assert unfold.survey_.raised[0].code in unfold.decision_.doubts
+    assert unfold.survey_.raised[0].text() in unfold.decision_.reasons
 
 
 def test_neighbors_are_handed_on():

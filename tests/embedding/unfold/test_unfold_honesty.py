@@ -32,14 +32,12 @@ def test_doubts_of_a_stitched_map_are_told():
         unfold = Unfold(random_state=0, n_jobs=1, tolerance=0.5).fit(X)
     assert unfold.decision_.method == "ipa"
     doubts = unfold.estimator_.diagnosis_.raised
-    serious = [flag.message for flag in doubts if flag.code not in HARMLESS]
+    serious = [flag.text() for flag in doubts if flag.code not in HARMLESS]
     assert serious
     for message in serious:
         assert message in unfold.decision_.reasons
         assert message in str(caught[0].message)
-    assert "It did best of all methods with samples that they had not seen." in str(
-        unfold.decision_
-    )
+    assert "It did best of all methods on samples that they had not seen." in str(unfold.decision_)
     assert_told(unfold)
 
 
@@ -81,7 +79,7 @@ def test_short_time_does_not_choose_the_dimension(monkeypatch):
     with pytest.warns(DoubtfulMapWarning):
         unfold = model(n_components="auto", tolerance=0.01).fit(X)
     assert unfold.n_components_ == unfold.survey_.suggested_dimension > 1
-    words = "Time was short: no n_components up to 1 keeps distances to 1%;"
+    words = "Time was short: no n_components up to 1 keeps distances to 1.0%;"
     assert any(sentence.startswith(words) for sentence in unfold.decision_.reasons)
 
 

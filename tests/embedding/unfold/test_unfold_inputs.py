@@ -13,7 +13,7 @@ from sklearn import config_context
 from isofold import Unfold
 from isofold.exceptions import DoubtfulMapWarning, InvalidInputError
 from isofold.survey import data
-from support.helpers import assert_equal_up_to_rigid_motion
+from support.helpers import assert_equal_up_to_rigid_motion, texts
 
 # A projection on axes of size one.
 EXACT = 1e-9
@@ -135,7 +135,7 @@ def test_pieces():
     X = np.vstack([noise(50), noise(40, seed=1) + 100.0])
     unfold = quiet_fit(model(), X)
     assert_sound(unfold, X)
-    assert "They fall into 2 pieces of 50, 40 samples" in unfold.decision_.summary()
+    assert "They fall into 2 components of 50, 40 samples" in unfold.decision_.summary()
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 3, 500])
@@ -259,7 +259,7 @@ def test_frames_and_pickles():
     again = pickle.loads(pickle.dumps(unfold))  # noqa: S301 - our own bytes
     pd.testing.assert_frame_equal(again.transform(frame), out)
     assert str(again.decision_) == str(unfold.decision_)
-    assert again.survey_.sentences() == unfold.survey_.sentences()
+    assert texts(again.survey_.notes) == texts(unfold.survey_.notes)
 
 
 def test_frames_asked_for_everywhere():

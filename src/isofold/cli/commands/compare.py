@@ -29,7 +29,7 @@ from isofold.embedding.catalog import BY_SHELL_NAME
 if TYPE_CHECKING:
     from isofold._typing import FloatArray
     from isofold.cli.steps.method import FitOptions
-    from isofold.cli.steps.scores import Scores
+    from isofold.quality import MapSummary
     from isofold.tables import Prepared
 
 USUAL = ("auto", "pca", "isomap", "tsne", "umap")
@@ -44,7 +44,7 @@ class Result:
     ----------
     method : str
         Its name.
-    scores : Scores or None
+    scores : MapSummary or None
         How true its map is, if it made one.
     seconds : float
         How long it took.
@@ -55,7 +55,7 @@ class Result:
     """
 
     method: str
-    scores: Scores | None
+    scores: MapSummary | None
     seconds: float = 0.0
     n_rows: int = 0
     trouble: str = ""

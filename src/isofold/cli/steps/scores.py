@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from isofold._format import percent
 from isofold._typing import FloatArray
 from isofold.cli.console import Console
-from isofold.exceptions import InvalidInputError
-from isofold.neighbors.duplicates import find_distinct
-from isofold.quality import Scorecard, continuity, trustworthiness
-from isofold.quality.distances import compare
-from isofold.quality.neighborhoods import neighborhoods_of
+from isofold.quality import MapSummary, Scorecard, summary
 
-__all__ = ["Scores", "best_scale_error", "measure", "scores_of", "tell_scores"]
+__all__ = ["NEIGHBORS", "measure", "scores_of", "tell_scores"]
 
 NEIGHBORS = 12
 """Size of a neighborhood."""
@@ -47,75 +40,26 @@ _LENGTHS = (
 )
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Three figures of a map; NaN where there are too few distinct rows.
-
-    Attributes
-    ----------
-    trustworthiness, continuity : float
-        As in `isofold.quality`.
-    length_error : float
-        Median relative error of the distances between neighbors.
-    scaled_length_error : float
-        The same at the scale that suits the map best, for methods whose maps have no unit.
-    """
-
-    trustworthiness: float
-    continuity: float
-    length_error: float
-    scaled_length_error: float = float("nan")
-
-
-def measure(X: FloatArray, Y: FloatArray, *, seed: int, jobs: int) -> Scores:
-    """Measure a map, at a sample of its rows if there are many."""
-    k = min(NEIGHBORS, (len(X) - 1) // 2)
-    if k < 1:
-        return Scores(np.nan, np.nan, np.nan)
+def measure(X: FloatArray, Y: FloatArray, *, seed: int, jobs: int) -> MapSummary:
+    """Measure a map, at a sample of its rows if there are many; NaN for two distinct rows."""
     n_samples = None if len(X) <= MOST_EXACT else SAMPLED
-    how: dict[str, Any] = {"n_samples": n_samples, "random_state": seed, "n_jobs": jobs}
-    try:
-        ratios = neighborhoods_of(compare(X, Y, metric="euclidean", **how), k).ratio
-    except InvalidInputError:
-        # All neighbors are copies: keep one sample of each.
-        distinct = find_distinct(X).sample_of_node
-        if len(distinct) == len(X):
-            raise
-        return measure(X[distinct], Y[distinct], seed=seed, jobs=jobs)
-    ratios = np.sort(ratios[np.isfinite(ratios)])
-    return Scores(
-        float(trustworthiness(X, Y, n_neighbors=k, **how)),
-        float(continuity(X, Y, n_neighbors=k, **how)),
-        float(np.median(np.abs(ratios - 1.0))) if len(ratios) else np.nan,
-        best_scale_error(ratios),
+    found = summary(
+        X, Y, n_neighbors=NEIGHBORS, n_samples=n_samples, random_state=seed, n_jobs=jobs
     )
+    is_known = np.isfinite((found.trustworthiness, found.continuity)).all()
+    return found if is_known else MapSummary(np.nan, np.nan, np.nan)
 
 
-def best_scale_error(ratios: FloatArray) -> float:
-    """Return the least median of |s ratio - 1| over all scales s.
-
-    Some half of the ratios lies within the median error, and it is an interval: between its ends
-    a and b the best scale is 2/(a + b), with the error (b - a)/(b + a). So all halves are tried.
-    """
-    if not len(ratios):
-        return float("nan")
-    half = len(ratios) // 2 + 1
-    low, high = ratios[: len(ratios) - half + 1], ratios[half - 1 :]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        errors = np.where(high > 0, (high - low) / (high + low), 1.0)
-    return float(errors.min())
-
-
-def scores_of(card: Scorecard) -> Scores:
+def scores_of(card: Scorecard) -> MapSummary:
     """Return the three figures of a scorecard."""
-    return Scores(
+    return MapSummary(
         float(card["trustworthiness"]),
         float(card["continuity"]),
         float(card["length_error_median"]),
     )
 
 
-def tell_scores(console: Console, scores: Scores) -> None:
+def tell_scores(console: Console, scores: MapSummary) -> None:
     """Say how true a map is."""
     if not np.isfinite(scores.length_error):
         console.note("There are too few distinct rows to measure how true the map is.")

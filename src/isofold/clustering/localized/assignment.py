@@ -9,22 +9,22 @@ import numpy as np
 from isofold._typing import FloatArray, IntArray
 from isofold.clustering.subspaces import TIE
 
-__all__ = ["Choice", "reachable"]
+__all__ = ["CheapestClusters", "reachable"]
 
 SLACK = 1.0 + 1e-9
 """Limits are widened by this much, so that rounding excludes no path of exactly that length."""
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """The cheapest cluster of every point among those offered, of equals the first.
+@dataclass(eq=False)
+class CheapestClusters:
+    """The cheapest cluster of every point among those offered so far, of equals the first.
 
     Attributes
     ----------
     labels : ndarray of int
         The clusters; -1 before any was offered.
     costs, squares, distances : ndarray
-        What it costs, the squared distance from its flat, and the distance from its medoid.
+        What it costs, the squared distance from its subspace, and the distance from its medoid.
     """
 
     labels: IntArray
@@ -33,8 +33,8 @@ class Choice:
     distances: FloatArray
 
     @classmethod
-    def none(cls, n: int) -> Choice:
-        """Return a choice for n points to which nothing was offered."""
+    def none(cls, n: int) -> CheapestClusters:
+        """Return n points to which no cluster was offered."""
         return cls(np.full(n, -1, dtype=np.intp), np.full(n, np.inf), np.zeros(n), np.zeros(n))
 
     def offer(
@@ -48,7 +48,8 @@ class Choice:
     ) -> None:
         """Offer a cluster to some points."""
         costs = (1.0 - rho) * squares + rho * distances**2
-        # Path lengths alone are compared exactly: then the way to a medoid leads through its nodes.
+        # Path lengths alone are compared exactly: then the path to a medoid leads through its
+        # nodes.
         is_cheaper = costs < self.costs[rows] * (1.0 if rho == 1.0 else 1.0 - TIE)
         rows = rows[is_cheaper]
         self.labels[rows], self.costs[rows] = cluster, costs[is_cheaper]

@@ -15,12 +15,12 @@ from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_repeats, check_units
 from isofold.clustering.base import BaseClusterer
 from isofold.clustering.connectivity import count_pieces
-from isofold.clustering.localized.assignment import Choice, reachable
+from isofold.clustering.localized.assignment import CheapestClusters, reachable
 from isofold.clustering.localized.partition import LocalizedProblem, Partition, medoids_near_centers
 from isofold.clustering.localized.restarts import (
     best_partition,
     draw_restarts,
-    remembering,
+    make_memory,
     smallest_connected,
 )
 from isofold.clustering.localized.seeding import read_seeds, refuse_forgotten
@@ -38,7 +38,7 @@ from isofold.neighbors.duplicates import Distinct, find_distinct
 __all__ = ["LocalizedClusterer", "LocalizedModel"]
 
 VANISHING = 1e-80
-"""Share of the largest coordinate below which a coordinate counts as zero."""
+"""Fraction of the largest coordinate below which a coordinate counts as zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +54,9 @@ class LocalizedModel:
     graph : NeighborGraph or None
         Their graph; None if ρ is 0.
     partition : Partition
-        Clusters, flats and medoids of the nodes.
+        Clusters, subspaces and medoids of the nodes.
     rho : float
-        Share of the geodesic part.
+        Weight of the geodesic part.
     n_neighbors : int
         Nodes through which paths lead to a new point.
     """
@@ -86,7 +86,7 @@ class LocalizedModel:
             points = X[block] - self.mean
             near = search.query(points, self.n_neighbors)
             labels[block] = self._cheapest(points, near, paths)
-            # At a node its label: also that of a stray point which another cluster has absorbed.
+            # At a node its label: also that of a point which another cluster has absorbed.
             is_node = near.distances[:, 0] == 0.0
             labels[block][is_node] = self.partition.labels[near.indices[is_node, 0]]
         return labels
@@ -102,7 +102,7 @@ class LocalizedModel:
         most = reachable((1.0 - rho) * squares + rho * distances**2, distances, rho)
         limits = np.full(len(self.points), -1.0)
         np.maximum.at(limits, near.indices, most[:, None] - lengths)
-        choice = Choice.none(len(points))
+        cheapest = CheapestClusters.none(len(points))
         row = np.full(len(self.points), np.inf)
         reached = paths.within(self.partition.medoids, limits)
         for cluster, (nodes, reached_by) in enumerate(reached):
@@ -111,14 +111,14 @@ class LocalizedModel:
             row[nodes] = np.inf
             rows = np.flatnonzero(distances <= most)
             squares = subspaces.squared_distances_to(points[rows], cluster)
-            choice.offer(cluster, rows, squares, distances[rows], rho=rho)
-        return choice.labels
+            cheapest.offer(cluster, rows, squares, distances[rows], rho=rho)
+        return cheapest.labels
 
 
 class LocalizedClusterer(BaseClusterer):
     """Clusterers that descend the objective of LDLC for some ρ.
 
-    A subclass provides ``_share()``, which returns ρ or "auto". If it has a parameter
+    A subclass provides ``_read_rho()``, which returns ρ or "auto". If it has a parameter
     `n_neighbors`, there is a graph.
     """
 
@@ -128,11 +128,11 @@ class LocalizedClusterer(BaseClusterer):
     n_jobs: int | None
 
     @abstractmethod
-    def _share(self) -> float | str:
+    def _read_rho(self) -> float | str:
         """Return ρ, or "auto"."""
 
     def _fit_clusters(self, X: FloatArray, rng: np.random.RandomState) -> IntArray:
-        rho = self._share()
+        rho = self._read_rho()
         r = self._check_n_components(X.shape[1])
         n_init = check_repeats(self.n_init, name="n_init")
         max_iter = check_count(self.max_iter, name="max_iter")
@@ -160,22 +160,24 @@ class LocalizedClusterer(BaseClusterer):
         )
         given = read_seeds(self.init, problem.n_clusters, nodes.node_of_sample)
         problem = self._with_enough_clusters(problem, given)
-        if given is None:
-            is_search = isinstance(rho, str)
-            # A search tries about four values.
-            n_descents = 4 * n_init if is_search else n_init
-            problem = remembering(problem, n_descents, is_search=is_search)
-        restarts = draw_restarts(problem, given, init=self.init, n_init=n_init, rng=rng)
+        is_search = isinstance(rho, str)
+        # A search tries about four values.
+        n_descents = 4 * n_init if is_search else n_init
+        memory = make_memory(problem, n_descents, is_search=is_search) if given is None else None
+        restarts = draw_restarts(
+            problem, given, init=self.init, n_init=n_init, rng=rng, memory=memory
+        )
         if problem.graph is not None and isinstance(rho, str):
             rho, partition = smallest_connected(
-                problem, problem.graph, restarts, n_jobs=self.n_jobs
+                problem, problem.graph, restarts, memory=memory, n_jobs=self.n_jobs
             )
         else:
             rho = float(rho)
-            partition = best_partition(problem.with_rho(rho), restarts, n_jobs=self.n_jobs)
+            problem_at_rho = problem.with_rho(rho)
+            partition = best_partition(problem_at_rho, restarts, memory=memory, n_jobs=self.n_jobs)
         self.model_ = LocalizedModel(
             mean=mean,
-            # Flats alone need no points.
+            # Subspaces alone need no points.
             points=problem.points[:0] if problem.graph is None else problem.points,
             graph=problem.graph,
             partition=partition,
@@ -190,7 +192,7 @@ class LocalizedClusterer(BaseClusterer):
         return labels
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn's signature
-        """Return minus the mean squared distance of points from the flats of their clusters.
+        """Return minus the mean squared distance of points from the subspaces of their clusters.
 
         Parameters
         ----------

@@ -1,11 +1,11 @@
-"""The engine of LDLC: clusters, flats and medoids that lower one objective in turn.
+"""The engine of LDLC: clusters, subspaces and medoids that lower one objective in turn.
 
-    ψ(C, M, S) = (1 - ρ) Σ e²(x_i, flat of i's cluster) + ρ Σ d²(x_i, medoid of i's cluster)
+    ψ(C, M, S) = (1 - ρ) Σ e²(x_i, subspace of i's cluster) + ρ Σ d²(x_i, medoid of i's cluster)
 
-e is the straight distance from a flat, d the distance along the graph (thesis, eq. 4.9).
-Algorithm 4 has two nested loops: the outer one fits flats, which is the expensive part; the inner
-one moves medoids and reassigns points until no point changes its cluster, or what is gained is not
-worth it. No step raises ψ. (Line 6 leads back to line 4, line 7 to line 3.)
+e is the straight distance from a subspace, d the distance along the graph (thesis, eq. 4.9).
+Algorithm 4 has two nested loops: the outer one fits subspaces, which is the expensive part; the
+inner one moves medoids and reassigns points until no point changes its cluster, or what is gained
+is not worth it. No step raises ψ. (Line 6 leads back to line 4, line 7 to line 3.)
 
 A point can only go to a cluster whose medoid is within √(cost/ρ) along the graph, where cost is
 what it costs now. So nearly all geodesic distances are never computed, see
@@ -20,20 +20,20 @@ import numpy as np
 
 from isofold._progress.stages import interrupted, stage
 from isofold._typing import FloatArray, IntArray
-from isofold.clustering.localized.assignment import Choice, reachable
+from isofold.clustering.localized.assignment import CheapestClusters, reachable
 from isofold.clustering.localized.medoids import Division, Medoids, MedoidSearch
-from isofold.clustering.localized.partition import LocalizedProblem, Partition
+from isofold.clustering.localized.partition import LocalizedProblem, Partition, PathMemory
 from isofold.clustering.localized.seeding import Seeding
 from isofold.clustering.subspaces import AffineSubspaces
 
 __all__ = ["descend"]
 
 NOTICEABLE = 5e-4
-"""Share of ψ by which a round must lower it, or it is the last: restarts differ by far more."""
+"""Fraction of ψ by which a round must lower it, or it is the last: restarts differ by far more."""
 
 WORTHWHILE = 1e-2
-"""Share of ψ by which medoids and labels must lower it to be worth another turn before flats are
-fitted again."""
+"""Fraction of ψ by which medoids and labels must lower it to be worth another round before
+subspaces are fitted again."""
 
 
 @dataclass
@@ -47,16 +47,21 @@ class _State:
     path: list[float] = field(default_factory=list)
 
 
-def descend(problem: LocalizedProblem, seeding: Seeding, rng: np.random.RandomState) -> Partition:
+def descend(
+    problem: LocalizedProblem,
+    seeding: Seeding,
+    rng: np.random.RandomState,
+    memory: PathMemory | None = None,
+) -> Partition:
     """Lower ψ from seeds until it no longer falls: Algorithm 4."""
-    descent = _Descent(problem, rng)
+    descent = _Descent(problem, rng, memory)
     state = descent.start(seeding)
     thorough, n_iter = problem.rho == 0.0, 0
     with stage("lower the objective") as steps:
         while n_iter < problem.max_iter:
             n_iter += 1
             before, labels = state.path[-1] if state.path else np.inf, state.division.labels
-            descent.fit_flats(state)
+            descent.fit_subspaces(state)
             descent.settle(state, thorough=thorough)
             steps.advance(objective=state.path[-1])
             is_stable = np.array_equal(labels, state.division.labels)
@@ -79,17 +84,19 @@ def descend(problem: LocalizedProblem, seeding: Seeding, rng: np.random.RandomSt
 class _Descent:
     """The steps of the algorithm on one problem."""
 
-    def __init__(self, problem: LocalizedProblem, rng: np.random.RandomState) -> None:
+    def __init__(
+        self, problem: LocalizedProblem, rng: np.random.RandomState, memory: PathMemory | None
+    ) -> None:
         self._problem = problem
         self._rng = rng
         if problem.graph is not None and problem.rho > 0.0:
-            self._paths = problem.paths()
+            self._paths = problem.paths(memory)
             self._search = MedoidSearch(problem.graph, self._paths, problem.points, problem.weights)
         # The labels with which medoids were last searched quickly, and thoroughly.
         self._searched: dict[bool, IntArray] = {}
 
     def start(self, seeding: Seeding) -> _State:
-        """Return the state of line 2, without flats."""
+        """Return the state of line 2, without subspaces."""
         problem = self._problem
         empty = AffineSubspaces(np.empty((0, 0)), np.empty((0, 0, 0)))
         # Straight distances from seeds are none from medoids.
@@ -101,10 +108,10 @@ class _Descent:
             squares=np.zeros(len(problem.points)),
         )
 
-    def fit_flats(self, state: _State) -> None:
-        """Line 3: the best flat of every cluster, eq. 4.14."""
+    def fit_subspaces(self, state: _State) -> None:
+        """Line 3: the best subspace of every cluster, eq. 4.14."""
         labels = state.division.labels
-        state.subspaces = self._problem.flats(labels)
+        state.subspaces = self._problem.subspaces(labels)
         state.squares = state.subspaces.own_squared_distances(self._problem.points, labels)
 
     def settle(self, state: _State, *, thorough: bool) -> None:
@@ -118,11 +125,11 @@ class _Descent:
             was_refilled = self._assign(state)
             self._record(state)
             if was_refilled and n_refills < self._problem.n_clusters:
-                # The new flats may be nearer to other points, too.
+                # The new subspaces may be nearer to other points, too.
                 n_refills += 1
                 continue
             is_stable = np.array_equal(labels, state.division.labels)
-            # Without medoids nothing is left to change before the next flats.
+            # Without medoids nothing is left to change before the next subspaces.
             if is_stable or self._problem.rho == 0.0 or interrupted():
                 return
             if state.path[-1] >= before * (1.0 - WORTHWHILE):
@@ -155,18 +162,18 @@ class _Descent:
             state.squares = squares
         else:
             limits = reachable(self._costs(state), state.medoids.distances, problem.rho)
-            choice = Choice.none(len(limits))
+            cheapest = CheapestClusters.none(len(limits))
             reached = self._paths.within(state.medoids.nodes, limits)
             for cluster, (nodes, distances) in enumerate(reached):
                 squares = state.subspaces.squared_distances_to(problem.points[nodes], cluster)
-                choice.offer(cluster, nodes, squares, distances, rho=problem.rho)
-            state.division = Division(choice.labels, problem.n_clusters)
-            state.squares = choice.squares
-            state.medoids = Medoids(nodes=state.medoids.nodes, distances=choice.distances)
+                cheapest.offer(cluster, nodes, squares, distances, rho=problem.rho)
+            state.division = Division(cheapest.labels, problem.n_clusters)
+            state.squares = cheapest.squares
+            state.medoids = Medoids(nodes=state.medoids.nodes, distances=cheapest.distances)
         return self._refill(state)
 
     def _refill(self, state: _State) -> bool:
-        """Give clusters that have emptied the points that cost most, each its own flat.
+        """Give clusters that have emptied the points that cost most, each its own subspace.
 
         Such a point costs nothing from then on, so ψ falls. Return whether there were any.
         """

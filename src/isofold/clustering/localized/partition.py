@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,7 +13,10 @@ from isofold.clustering.subspaces import AffineSubspaces, fit_subspaces, members
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import GraphPaths, NeighborGraph, RememberedPaths
 
-__all__ = ["LocalizedProblem", "Partition", "medoids_near_centers"]
+__all__ = ["LocalizedProblem", "Partition", "PathMemory", "medoids_near_centers"]
+
+PathMemory: TypeAlias = dict[int, FloatArray]
+"""Rows of geodesic distances by source, which restarts share and fill."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +34,11 @@ class LocalizedProblem:
     n_clusters : int
         Number of clusters c.
     n_components : int
-        Dimension r of their flats.
+        Dimension r of their subspaces.
     rho : float
-        The share ρ of the geodesic part.
+        The weight ρ of the geodesic part.
     max_iter : int
         The most rounds of the outer loop.
-    rows : dict or None, default=None
-        Rows of geodesic distances that restarts share, if they are to be remembered.
     """
 
     points: FloatArray
@@ -46,19 +48,16 @@ class LocalizedProblem:
     n_components: int
     rho: float
     max_iter: int
-    rows: dict[int, FloatArray] | None = None
 
-    def paths(self) -> GraphPaths:
+    def paths(self, memory: PathMemory | None = None) -> GraphPaths:
         """Return the shortest paths of the graph, for one thread."""
         if self.graph is None:
             msg = "Without a graph there are no paths."
             raise InvalidInputError(msg)
-        return (
-            GraphPaths(self.graph) if self.rows is None else RememberedPaths(self.graph, self.rows)
-        )
+        return GraphPaths(self.graph) if memory is None else RememberedPaths(self.graph, memory)
 
-    def flats(self, labels: IntArray) -> AffineSubspaces:
-        """Return the best flats of clusters, eq. 4.14."""
+    def subspaces(self, labels: IntArray) -> AffineSubspaces:
+        """Return the best subspaces of clusters, eq. 4.14."""
         return fit_subspaces(
             self.points,
             labels,
@@ -68,36 +67,39 @@ class LocalizedProblem:
         )
 
     def costs(self, squares: FloatArray, distances: FloatArray) -> FloatArray:
-        """Return what points cost, from distances to flats, squared, and to medoids, eq. 4.12."""
+        """Return what points cost, from squared distances and distances to medoids, eq. 4.12."""
         return (1.0 - self.rho) * squares + self.rho * distances**2
 
     def with_rho(self, rho: float) -> LocalizedProblem:
-        """Return the problem with another share of the geodesic part."""
+        """Return the problem with another weight of the geodesic part."""
         return replace(self, rho=rho)
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Clusters, their flats and medoids.
+    """Clusters, their subspaces and medoids.
 
     Attributes
     ----------
     labels : ndarray of int of shape (n_nodes,)
-        The cluster of every node: the cheapest one for these flats and medoids, but for strays.
+        The cluster of every node: the cheapest one for these subspaces and medoids, but for
+        absorbed ones.
     medoids : ndarray of int of shape (n_clusters,)
         Medoids.
     subspaces : AffineSubspaces
-        Flats.
+        Subspaces.
     squares : ndarray of shape (n_nodes,)
-        Squared distance of every node from its flat.
+        Squared distance of every node from its subspace.
     distances : ndarray of shape (n_nodes,)
         Geodesic distance of every node from its medoid; zeros if ρ is 0.
     path : ndarray
-        ψ after every step, from the first flats on; the last one after strays were moved, if any.
+        ψ after every step, from the first subspaces on; the last one after nodes were absorbed, if
+        any.
     n_iter : int
         Rounds of the outer loop.
-    strays : ndarray of int
-        Nodes that were moved afterwards for clusters to be connected; flats and medoids followed.
+    absorbed : ndarray of int
+        Nodes that were moved afterwards for clusters to be connected. Subspaces and medoids were
+        fitted again.
     """
 
     labels: IntArray
@@ -107,15 +109,15 @@ class Partition:
     distances: FloatArray
     path: FloatArray
     n_iter: int
-    strays: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    absorbed: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @property
     def objective(self) -> float:
-        """The value of ψ with these labels, flats and medoids."""
+        """The value of ψ with these labels, subspaces and medoids."""
         return float(self.path[-1])
 
     def reconstruction_error(self, weights: FloatArray) -> float:
-        """Return the sum of squared distances from flats, eq. 4.7."""
+        """Return the sum of squared distances from subspaces, eq. 4.7."""
         return float(weights @ self.squares)
 
 

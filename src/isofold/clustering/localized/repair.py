@@ -1,8 +1,9 @@
-"""Stray points brought home: the last pieces that keep clusters from being connected.
+"""Fragments absorbed: the last points that keep clusters from being connected.
 
-On real data it is nearly always a handful of single points that a flat picks up from elsewhere. To
-raise ρ for their sake bends all clusters; to split them off (thesis, section 4.4) makes clusters of
-one point. So they go to the cluster with which they have most edges, and flats and medoids follow.
+On real data these are nearly always a handful of single points that a subspace picks up from
+elsewhere. To raise ρ for their sake bends all clusters. To split them off (thesis, section 4.4)
+makes clusters of one point. So they go to the cluster with which they have most edges, and
+subspaces and medoids are fitted again.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import numpy as np
 
 from isofold.clustering.connectivity import absorb_pieces
 from isofold.clustering.localized.medoids import Division, Medoids, MedoidSearch
-from isofold.clustering.localized.partition import LocalizedProblem, Partition
+from isofold.clustering.localized.partition import LocalizedProblem, Partition, PathMemory
 from isofold.neighbors import NeighborGraph
 
 __all__ = ["connected_partition"]
 
-MOST_STRAYS = 0.05
-"""Share of the points that may be strays; with more, clusters are not nearly connected."""
+LARGEST_ABSORBED_FRACTION = 0.05
+"""Fraction of the points that may be absorbed; with more, clusters are not nearly connected."""
 
 
 def connected_partition(
@@ -27,17 +28,18 @@ def connected_partition(
     graph: NeighborGraph,
     partition: Partition,
     rng: np.random.RandomState,
+    memory: PathMemory | None = None,
 ) -> Partition | None:
-    """Return a partition with its strays absorbed, unless there are too many."""
+    """Return a partition with its fragments absorbed, unless they are too many."""
     labels = absorb_pieces(partition.labels, graph)
     moved = labels != partition.labels
     if not moved.any():
         return partition
-    if problem.weights[moved].sum() > MOST_STRAYS * problem.weights.sum():
+    if problem.weights[moved].sum() > LARGEST_ABSORBED_FRACTION * problem.weights.sum():
         return None
     division = Division(labels, problem.n_clusters)
-    subspaces = problem.flats(labels)
-    paths = problem.paths()
+    subspaces = problem.subspaces(labels)
+    paths = problem.paths(memory)
     search = MedoidSearch(graph, paths, problem.points, problem.weights)
     changed = np.union1d(labels[moved], partition.labels[moved])
     distances = partition.distances.copy()
@@ -56,5 +58,5 @@ def connected_partition(
         squares=squares,
         distances=medoids.distances,
         path=np.append(partition.path, objective),
-        strays=np.flatnonzero(moved),
+        absorbed=np.flatnonzero(moved),
     )

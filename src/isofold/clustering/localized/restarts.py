@@ -1,8 +1,8 @@
 """Several descents from different seeds, and the smallest ρ with clusters in one piece.
 
-ρ near 0 fits flats best but scatters clusters over the manifold; ρ = 1 keeps each in one piece,
+ρ near 0 fits subspaces best but scatters clusters over the manifold; ρ = 1 keeps each in one piece,
 since it is then the set of nodes nearest to a medoid along the graph. Between the two lies a ρ from
-which on clusters are connected, but for a few stray points. A half-interval search finds it
+which on clusters are connected, but for a few single points. A half-interval search finds it
 (thesis, section 4.4).
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, pairwise
 from typing import Any, TypeVar
@@ -21,12 +21,12 @@ from isofold._parallel import n_workers, ordered_map
 from isofold._progress.stages import Stage, interrupted, interruptible, stage, until_interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold.clustering.localized.descent import descend
-from isofold.clustering.localized.partition import LocalizedProblem, Partition
+from isofold.clustering.localized.partition import LocalizedProblem, Partition, PathMemory
 from isofold.clustering.localized.repair import connected_partition
 from isofold.clustering.localized.seeding import Seeding, geodesic_seeding, straight_seeding
 from isofold.neighbors import NeighborGraph, connected_components
 
-__all__ = ["Restart", "best_partition", "draw_restarts", "remembering", "smallest_connected"]
+__all__ = ["Restart", "best_partition", "draw_restarts", "make_memory", "smallest_connected"]
 
 RHOS: FloatArray = 10.0 ** np.arange(-4.0, 0.25, 0.5)
 """Where the search for it looks: the thesis finds 0.01 best most often, which is in the middle."""
@@ -38,7 +38,7 @@ FEW_CLUSTERS = 16
 """Clusters up to which one descent is enough for that to pay."""
 
 MOST_WITH_FEW = 40_000
-"""Points up to which rows are remembered while the share is searched, if clusters are few."""
+"""Points up to which rows are remembered while the search for rho runs, if clusters are few."""
 
 LEAST_DESCENTS = 4
 """Descents from which on it pays with more clusters: a whole row takes several times as long as
@@ -77,13 +77,14 @@ def draw_restarts(
     init: Any = "k-means++",
     n_init: int,
     rng: np.random.RandomState,
+    memory: PathMemory | None = None,
 ) -> list[Restart]:
     """Return where descents begin."""
     if problem.graph is None:
         seed_by = partial(straight_seeding, problem.points, problem.weights, given)
     else:
         components = connected_components(problem.graph)
-        paths = problem.paths()
+        paths = problem.paths(memory)
         seed_by = partial(geodesic_seeding, paths, components, problem.weights, given)
     restarts = []
     for seed in rng.randint(2**31 - 1, size=n_init if given is None else 1):
@@ -93,25 +94,29 @@ def draw_restarts(
     return restarts
 
 
-def remembering(
+def make_memory(
     problem: LocalizedProblem, n_descents: int, *, is_search: bool = False
-) -> LocalizedProblem:
-    """Return the problem with a memory for geodesic distances, if that pays."""
+) -> PathMemory | None:
+    """Return an empty memory for geodesic distances, if that pays."""
     n = len(problem.points)
     # The paths of few clusters hardly end, least of all with a small ρ.
     is_few = problem.n_clusters <= FEW_CLUSTERS
     pays = n_descents >= LEAST_DESCENTS or is_few
     most = MOST_WITH_FEW if is_few and is_search else MOST_REMEMBERED
     if problem.graph is None or n > most or not pays:
-        return problem
-    return replace(problem, rows={})
+        return None
+    return {}
 
 
 def best_partition(
-    problem: LocalizedProblem, restarts: Sequence[Restart], *, n_jobs: int | None
+    problem: LocalizedProblem,
+    restarts: Sequence[Restart],
+    *,
+    memory: PathMemory | None = None,
+    n_jobs: int | None,
 ) -> Partition:
     """Return the partition with the lowest objective over all restarts."""
-    descend_from = partial(_descend_from, problem)
+    descend_from = partial(_descend_from, problem, memory)
     with _clustering(problem, restarts, n_jobs) as steps:
         found = _side_by_side(descend_from, problem, restarts, n_jobs=n_jobs, steps=steps)
         return min(until_interrupted(found), key=lambda partition: partition.objective)
@@ -122,13 +127,14 @@ def smallest_connected(
     graph: NeighborGraph,
     restarts: Sequence[Restart],
     *,
+    memory: PathMemory | None = None,
     n_jobs: int | None,
 ) -> tuple[float, Partition]:
     """Return the flattest partition whose clusters are connected, and its ρ.
 
     Every restart searches the smallest ρ for itself.
     """
-    search = partial(_half_intervals, problem, graph)
+    search = partial(_half_intervals, problem, graph, memory)
     with _clustering(problem, restarts, n_jobs) as steps:
         found = _side_by_side(search, problem, restarts, n_jobs=n_jobs, steps=steps)
         return min(
@@ -180,13 +186,15 @@ def _run_all(run: Callable[[Restart], Result], restarts: Sequence[Restart]) -> l
     return [run(restart) for restart in restarts]
 
 
-def _descend_from(problem: LocalizedProblem, restart: Restart) -> Partition:
+def _descend_from(
+    problem: LocalizedProblem, memory: PathMemory | None, restart: Restart
+) -> Partition:
     """Return where the descent of one restart ends."""
-    return descend(problem, restart.seeding, np.random.RandomState(restart.seed))
+    return descend(problem, restart.seeding, np.random.RandomState(restart.seed), memory)
 
 
 def _half_intervals(
-    problem: LocalizedProblem, graph: NeighborGraph, restart: Restart
+    problem: LocalizedProblem, graph: NeighborGraph, memory: PathMemory | None, restart: Restart
 ) -> tuple[float, Partition]:
     """Return the flattest connected clusters that a restart meets on its way to a small ρ.
 
@@ -201,8 +209,8 @@ def _half_intervals(
         middle = (low + high) // 2 if high - low > 1 else high
         rho = float(RHOS[middle])
         posed = problem.with_rho(rho)
-        partition = descend(posed, seeding, rng)
-        connected = connected_partition(posed, graph, partition, rng)
+        partition = descend(posed, seeding, rng, memory)
+        connected = connected_partition(posed, graph, partition, rng, memory)
         if connected is None and middle < high and not interrupted():
             low = middle
             continue

@@ -121,7 +121,8 @@ def geodesic_seeding(
     """Return seeds and nearest seeds by distances along the graph."""
     if given is not None:
         return seeds_at(paths, given)
-    seeding = _unseeded(paths.n_nodes, n_clusters)
+    seeds = np.empty(n_clusters, dtype=np.intp)
+    labels, distances = _unreached(paths.n_nodes)
     is_seed = np.zeros(len(weights), dtype=bool)
     for number in range(n_clusters):
         if number < components.n_components:
@@ -129,33 +130,31 @@ def geodesic_seeding(
             seed = int(inside[_draw(weights[inside], None, is_seed[inside], rng)])
         else:
             is_even = init == "random"
-            seed = _draw(weights, None if is_even else seeding.distances, is_seed, rng)
-        is_seed[seed] = True
-        _add_seed(seeding, paths, number, seed)
-    return seeding
+            seed = _draw(weights, None if is_even else distances, is_seed, rng)
+        seeds[number], is_seed[seed] = seed, True
+        _claim(paths, number, seed, labels, distances)
+    return Seeding(seeds, labels, distances)
 
 
 def seeds_at(paths: GraphPaths, seeds: IntArray) -> Seeding:
     """Return given seeds with what is nearest to them along the graph."""
-    seeding = _unseeded(paths.n_nodes, len(seeds))
+    labels, distances = _unreached(paths.n_nodes)
     for number, seed in enumerate(seeds):
-        _add_seed(seeding, paths, number, int(seed))
-    return seeding
+        _claim(paths, number, int(seed), labels, distances)
+    return Seeding(np.array(seeds, dtype=np.intp), labels, distances)
 
 
-def _unseeded(n_nodes: int, n_clusters: int) -> Seeding:
-    return Seeding(
-        seeds=np.full(n_clusters, -1, dtype=np.intp),
-        labels=np.full(n_nodes, -1, dtype=np.intp),
-        distances=np.full(n_nodes, np.inf),
-    )
+def _unreached(n_nodes: int) -> tuple[IntArray, FloatArray]:
+    """Return the labels and distances of nodes before there is a seed."""
+    return np.full(n_nodes, -1, dtype=np.intp), np.full(n_nodes, np.inf)
 
 
-def _add_seed(seeding: Seeding, paths: GraphPaths, number: int, seed: int) -> None:
-    """Write the next seed into a seeding, and the nodes that are nearer to it than to others."""
-    nodes, lengths = paths.nearer(seed, seeding.distances)
-    seeding.seeds[number] = seed
-    seeding.distances[nodes], seeding.labels[nodes] = lengths, number
+def _claim(
+    paths: GraphPaths, number: int, seed: int, labels: IntArray, distances: FloatArray
+) -> None:
+    """Write into both arrays what is nearer to the next seed than to those before."""
+    nodes, lengths = paths.nearer(seed, distances)
+    distances[nodes], labels[nodes] = lengths, number
 
 
 def _draw(

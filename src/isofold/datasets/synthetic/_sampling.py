@@ -8,12 +8,11 @@ from numbers import Real
 from typing import Literal, TypeAlias
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from isofold._findings import setting
 from isofold._memory import require_memory
 from isofold._typing import BoolArray, FloatArray, IntArray
-from isofold._validation import check_count
+from isofold._validation import check_count, check_seed
 from isofold.datasets._dataset import Dataset
 from isofold.exceptions import InvalidInputError
 
@@ -31,7 +30,7 @@ _BYTES_PER_SAMPLE = 8 * 24
 """Points, true coordinates and a few temporaries of the same size, in float64."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Request:
     """A checked request for points.
 
@@ -92,18 +91,6 @@ def check_noise(noise: float) -> float:
         )
         raise InvalidInputError(msg)
     return float(noise)
-
-
-def check_seed(random_state: RandomState) -> np.random.RandomState:
-    """Return the source of random numbers that a seed stands for."""
-    try:
-        return check_random_state(random_state)
-    except ValueError as error:
-        msg = (
-            f"random_state={random_state!r} is no seed. Pass a whole number for the same points "
-            f"every time, or None for new ones."
-        )
-        raise InvalidInputError(msg) from error
 
 
 def check_positive(value: float, *, name: str) -> float:

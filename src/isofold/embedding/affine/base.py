@@ -25,10 +25,11 @@ from isofold._validation import (
     refuse_no_features,
 )
 from isofold.embedding.affine.pairs import DistinctSamples
+from isofold.embedding.affine.span import KernelSpan, span_of_kernel
 from isofold.exceptions import InvalidInputError
 from isofold.extension import CorrectedMap, KernelMap
+from isofold.extension.kernel_function import KERNELS, KernelFunction
 from isofold.linalg import KernelCentering, center
-from isofold.linalg.kernels import KERNELS, KernelFunction, KernelSpan, span_of_kernel
 from isofold.neighbors.duplicates import find_distinct, from_labels
 from isofold.neighbors.spanning import component_labels
 

@@ -29,7 +29,7 @@ from isofold._findings import setting
 from isofold._parallel import n_workers
 from isofold._progress.stages import interrupted
 from isofold._typing import FloatArray
-from isofold._validation import check_count
+from isofold._validation import check_count, check_seed
 from isofold.embedding.affine.base import (
     KernelEmbedder,
     find_kernel,
@@ -39,17 +39,16 @@ from isofold.embedding.affine.base import (
 )
 from isofold.embedding.affine.pairs import DistinctSamples, RequestedPairs, Sides, read_pairs
 from isofold.embedding.affine.program import AffineProgram, find_targets
+from isofold.embedding.affine.span import KernelSpan
 from isofold.embedding.mvu.base import (
     describe,
     find_bridges,
     find_loose_graph,
     find_uncertified,
     is_loose,
-    read_seed,
 )
 from isofold.exceptions import EarlyInterrupt, InvalidInputError
 from isofold.extension import KernelMap
-from isofold.linalg.kernels import KernelSpan
 from isofold.neighbors import NeighborGraph, build_graph, connect, mean_at_nodes
 from isofold.sdp.posing.two_stage import Stretched
 
@@ -232,7 +231,7 @@ class EAT(KernelEmbedder):
         requested = RequestedPairs(**pairs)
         r = check_count(self.n_components, name="n_components")
         slack = _check_slack(self.slack)
-        rng = read_seed(self.random_state)
+        rng = check_seed(self.random_state)
         n_workers(self.n_jobs)
         _refuse_many(len(X))
         # Step 1: distances, pairs to keep (S) and to stretch (O), target distances τ.

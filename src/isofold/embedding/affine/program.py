@@ -13,10 +13,10 @@ from isofold._findings import Finding
 from isofold._progress.stages import interrupted
 from isofold._typing import FloatArray
 from isofold.embedding.affine.pairs import Sides
+from isofold.embedding.affine.span import KernelSpan
 from isofold.embedding.mvu.base import LOST, columns_for, make_solver
 from isofold.exceptions import UnboundedProblemError
 from isofold.linalg import principal_coordinates
-from isofold.linalg.kernels import KernelSpan
 from isofold.neighbors import NeighborGraph, connected_components
 from isofold.sdp import DenseSDP, GramSDP, LowRankSDP, Status
 from isofold.sdp.posing.two_stage import MOST_FUNCTIONS, Stretched, relative_error, stretch

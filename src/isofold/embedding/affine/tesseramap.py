@@ -27,7 +27,7 @@ import numpy as np
 from isofold._base import Fit
 from isofold._findings import Finding, parameter, setting
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_units
+from isofold._validation import check_count, check_seed, check_units
 from isofold.embedding.affine.base import (
     KernelEmbedder,
     find_kernel,
@@ -51,7 +51,6 @@ from isofold.embedding.mvu.base import (
     find_bridges,
     find_uncertified,
     make_solver,
-    read_seed,
 )
 from isofold.exceptions import InvalidInputError
 from isofold.extension import (
@@ -62,7 +61,7 @@ from isofold.extension import (
     spread_landmarks,
 )
 from isofold.linalg import deterministic_signs, principal_coordinates
-from isofold.neighbors import NeighborGraph, build_graph, choose_graph, mean_at_nodes
+from isofold.neighbors import NeighborGraph, build_graph, mean_at_nodes, resolve_graph
 from isofold.patches.tesserae import Tesserae, cut_tesserae
 from isofold.sdp import DenseSDP
 from isofold.sdp.posing.two_stage import stretch
@@ -227,7 +226,7 @@ class TesseraMap(KernelEmbedder):
 
     def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
         r = check_count(self.n_components, name="n_components")
-        rng = read_seed(self.random_state)
+        rng = check_seed(self.random_state)
         n_links = _check_links(self.n_links, r)
         self._refuse_given()
         # Step 1: neighbors, in one piece.
@@ -322,7 +321,7 @@ class TesseraMap(KernelEmbedder):
     def _neighbors(self, X: FloatArray) -> NeighborGraph:
         """Return the neighbors of distinct samples, in one piece."""
         check_units(X, name="X")
-        graph = choose_graph(
+        graph = resolve_graph(
             X,
             "bridged",
             n_neighbors=self.n_neighbors,

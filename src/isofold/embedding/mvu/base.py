@@ -14,24 +14,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
 
 from isofold._base import BaseEmbedder, Fit
 from isofold._findings import Finding, Severity
 from isofold._typing import FloatArray
-from isofold._validation import check_count, check_units
+from isofold._validation import check_count, check_seed, check_units
 from isofold.exceptions import InvalidInputError, UnboundedProblemError
 from isofold.extension import DistanceMap, Extension, GooseMap, fit_from_distances, fit_goose
 from isofold.neighbors import (
     LengthErrors,
     NeighborGraph,
-    choose_graph,
     connected_components,
     dimension_of_lengths,
     edge_errors,
     mean_at_nodes,
+    resolve_graph,
 )
-from isofold.neighbors.resolution import merge_unresolved
+from isofold.neighbors.graph import merge_unresolved
 from isofold.sdp import LowRankSDP, SDPSolution, Status
 from isofold.sdp.preflight.contradictions import contradiction_of_lengths
 
@@ -118,7 +117,7 @@ class BaseUnfolder(BaseEmbedder):
 
     def _make_graph(self, X: FloatArray) -> NeighborGraph:
         """Return the graph whose lengths are kept."""
-        return choose_graph(
+        return resolve_graph(
             X,
             self.graph,
             n_neighbors=self.n_neighbors,
@@ -135,7 +134,7 @@ class BaseUnfolder(BaseEmbedder):
 
     def _fit(self, X: FloatArray, y: Any) -> Fit:
         r = check_count(self.n_components, name="n_components")
-        rng = read_seed(self.random_state)
+        rng = check_seed(self.random_state)
         graph = resolved(self._make_graph(X))
         refuse_pieces(graph, type(self).__name__)
         solution, more = self._unfold(X, y, graph, rng)
@@ -224,15 +223,6 @@ def columns_for(graph: NeighborGraph, n_components: int) -> int:
     dimension = dimension_of_lengths(graph)
     needed = COLUMNS_A_DIMENSION * dimension if dimension > SHEET else 0
     return max(n_components, min(needed, MOST_COLUMNS)) + SPARE_COLUMNS
-
-
-def read_seed(random_state: Any) -> np.random.RandomState:
-    """Return the source of random numbers."""
-    try:
-        return check_random_state(random_state)
-    except ValueError as error:
-        msg = f"random_state={random_state!r} must be an int, a RandomState or None."
-        raise InvalidInputError(msg) from error
 
 
 def refuse_pieces(graph: NeighborGraph, method: str) -> None:

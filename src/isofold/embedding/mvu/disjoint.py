@@ -29,7 +29,7 @@ from isofold._findings import Finding, Severity, setting
 from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_choice, check_count
+from isofold._validation import check_choice, check_count, check_seed
 from isofold.embedding.mvu.base import (
     TRUSTED,
     Unfolded,
@@ -40,22 +40,21 @@ from isofold.embedding.mvu.base import (
     is_loose,
     make_solver,
     new_map,
-    read_seed,
     refuse_contradiction,
     resolved,
     triangle_violation,
 )
 from isofold.embedding.mvu.mvu import pose
 from isofold.exceptions import InvalidInputError
-from isofold.linalg import coordinates_from_gram, gram_from_distances
+from isofold.linalg import classical_scaling
 from isofold.neighbors import (
     LengthErrors,
     NeighborGraph,
-    choose_graph,
     connect,
     connected_components,
     edge_errors,
     mean_at_nodes,
+    resolve_graph,
     subgraph,
 )
 from isofold.neighbors.connect import STRATEGIES
@@ -179,8 +178,8 @@ class DisjointMVU(BaseEmbedder):
         check_choice(self.placement, ("rigid", "affine"), name="placement")
         check_choice(self.representatives, tuple(REPRESENTATIVES), name="representatives")
         strategy, n_links = _read_links(self.links)
-        rng = read_seed(self.random_state)
-        graph = choose_graph(
+        rng = check_seed(self.random_state)
+        graph = resolve_graph(
             X,
             n_neighbors=self.n_neighbors,
             default=default_neighbors(r),
@@ -298,8 +297,8 @@ def _scaled(graph: NeighborGraph) -> FloatArray | None:
         return np.zeros((1, 1))
     if graph.n_edges < n * (n - 1) // 2 or triangle_violation(graph) is not None:
         return None
-    gram = gram_from_distances(graph.adjacency.toarray().astype(np.float64) ** 2)
-    return coordinates_from_gram(gram, n - 1).coordinates
+    squares = graph.adjacency.toarray().astype(np.float64) ** 2
+    return classical_scaling(squares, n - 1).coordinates
 
 
 def _read_links(links: Any) -> tuple[str, int]:

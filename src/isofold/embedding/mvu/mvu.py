@@ -28,7 +28,7 @@ from isofold._typing import FloatArray
 from isofold._validation import check_flag
 from isofold.embedding.mvu.base import BaseUnfolder, default_neighbors, make_solver
 from isofold.exceptions import InvalidInputError
-from isofold.neighbors import NeighborGraph, choose_graph, join_shared
+from isofold.neighbors import NeighborGraph, join_shared, resolve_graph
 from isofold.sdp import GramSDP, SDPSolution
 from isofold.sdp.posing.natural_units import natural_penalty
 
@@ -153,7 +153,7 @@ class MVU(BaseUnfolder):
                 f"or leave angles out."
             )
             raise InvalidInputError(msg)
-        graph = choose_graph(
+        graph = resolve_graph(
             X,
             self.graph,
             n_neighbors=self.n_neighbors,

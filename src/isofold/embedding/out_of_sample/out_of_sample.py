@@ -23,8 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from isofold._base import BaseEmbedder, Fit
 from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray
-from isofold._validation import check_choice, check_count, check_points, check_same_rows
-from isofold.embedding.mvu.base import read_seed
+from isofold._validation import check_choice, check_count, check_points, check_same_rows, check_seed
 from isofold.embedding.out_of_sample.wrapped import (
     embedding_of,
     fit_embedding,
@@ -233,7 +232,7 @@ class OutOfSample(BaseEmbedder):
         if isinstance(self.estimator, FrozenEstimator):
             estimator = self.estimator.estimator
             return self._extend_to(X, embedding_of(estimator), estimator, k=k)
-        estimator = fresh_estimator(self.estimator, read_seed(self.random_state))
+        estimator = fresh_estimator(self.estimator, check_seed(self.random_state))
         return self._extend_to(X, fit_embedding(estimator, X, y), estimator, k=k)
 
     def _extend_to(

@@ -11,29 +11,13 @@ from isofold._findings import Finding, Severity
 from isofold.embedding.catalog import BY_CLASS
 from isofold.embedding.unfold.rehearsal import FEW, Candidate, Judgement
 from isofold.embedding.unfold.trials import Trial
+from isofold.quality import MapSummary
 from isofold.survey import Survey
 
-__all__ = ["Decision", "MapQuality", "explain"]
+__all__ = ["Decision", "explain"]
 
 CLASSES = {"ipa": "IPA", "local_mds": "LocalMDS", "pca": "Projection"}
 """The classes of the candidates, by the name that a decision gives them."""
-
-
-@dataclass(frozen=True, eq=False)
-class MapQuality:
-    """How true the map is, measured on a sample of the data.
-
-    Attributes
-    ----------
-    trustworthiness, continuity : float
-        As in `isofold.quality`; NaN where only some distances are known or points are too few.
-    length_error : float
-        Median relative error of the distances between neighbors.
-    """
-
-    trustworthiness: float
-    continuity: float
-    length_error: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +34,7 @@ class Decision:
         All methods that were considered, with their scores.
     figures : tuple of (str, float) pairs
         The figures that decided; `evidence` has them by name.
-    quality : MapQuality
+    quality : MapSummary
         How true the map is.
     findings : tuple of Finding
         What was seen, done and lost; `reasons` has them as text.
@@ -63,7 +47,7 @@ class Decision:
     n_components: int
     candidates: tuple[Candidate, ...]
     figures: tuple[tuple[str, float], ...]
-    quality: MapQuality
+    quality: MapSummary
     findings: tuple[Finding, ...]
     doubts: frozenset[str] = frozenset()
 
@@ -75,7 +59,8 @@ class Decision:
     @property
     def reasons(self) -> tuple[str, ...]:
         """What was seen, done and lost, as text."""
-        return tuple(finding.text() for finding in self.findings)
+        shown = (f for f in self.findings if f.severity is not Severity.CHECKED)
+        return tuple(finding.text() for finding in shown)
 
     def summary(self) -> str:
         """Return all reasons as one text."""
@@ -95,7 +80,7 @@ class Decision:
 def explain(
     survey: Survey,
     trial: Trial,
-    quality: MapQuality,
+    quality: MapSummary,
     alternative: tuple[Finding, ...],
     *,
     tolerance: float,
@@ -189,7 +174,7 @@ def _find_partly(trial: Trial, survey: Survey) -> Iterator[Finding]:
         yield Finding.of("partly_fitted", n_fitted=n_fitted, n=survey.n_samples)
 
 
-def _find_quality(quality: MapQuality) -> Finding:
+def _find_quality(quality: MapSummary) -> Finding:
     known = np.isfinite((quality.trustworthiness, quality.continuity)).all()
     return Finding.of(
         "quality",

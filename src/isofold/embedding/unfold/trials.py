@@ -394,8 +394,3 @@ def _leads(stitched: Candidate, best: Candidate) -> bool:
         return False
     is_loose = judgement.misfit > LOOSE_MISFIT or not judgement.is_stitched
     return stitched.score > (CLEAR_LEAD if is_loose else 1.0) * best.score
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, with as many digits as it needs."""
-    return f"{100.0 * share:.3g}%"

@@ -30,20 +30,20 @@ from isofold._validation import (
     check_flag,
     check_fraction,
     check_positive,
+    check_seed,
     check_units,
 )
-from isofold.embedding.mvu.base import read_seed
 from isofold.embedding.unfold.budget import Clock
-from isofold.embedding.unfold.decision import Decision, MapQuality, explain
+from isofold.embedding.unfold.decision import Decision, explain
 from isofold.embedding.unfold.trials import Trial, Trials
 from isofold.exceptions import InvalidInputError
 from isofold.extension import fit_from_distances
-from isofold.linalg import GramFactor, coordinates_from_gram, gram_from_distances
+from isofold.linalg import GramFactor, classical_scaling
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.search.build import METRICS
-from isofold.quality import continuity, local_isometry, trustworthiness
+from isofold.quality import MapSummary, summary
 from isofold.survey import Survey, survey_samples
 from isofold.survey.data import MOST_SAMPLES
 
@@ -252,7 +252,7 @@ class Unfold(BaseEmbedder):
                 f"{setting('n_components', most)}."
             )
             raise InvalidInputError(msg)
-        return read_seed(self.random_state), clock
+        return check_seed(self.random_state), clock
 
     def _shared(self, rng: np.random.RandomState) -> dict[str, Any]:
         """Return the parameters of all candidates."""
@@ -273,7 +273,7 @@ def points_of(distances: Any, clock: Clock) -> FloatArray | None:
         return None
     between, distinct = distances_between_nodes(distances.astype(np.float64))
     unit = float(between.max()) or 1.0
-    factor = coordinates_from_gram(gram_from_distances((between / unit) ** 2))
+    factor = classical_scaling((between / unit) ** 2)
     points = unit * _without_rounding(factor)
     k = min(MEASURED_NEIGHBORS, len(between) - 1)
     near = nearest_in_rows(between, k, own=np.arange(len(between)))[1]
@@ -307,31 +307,26 @@ def measure(
     metric: str,
     rng: np.random.RandomState,
     n_jobs: int | None,
-) -> MapQuality:
+) -> MapSummary:
     """Return how true a map is, measured at some of its samples; copies count once."""
     if trial.is_exact:
-        return MapQuality(1.0, 1.0, 0.0)
+        return MapSummary(1.0, 1.0, 0.0, 0.0)
     if sp.issparse(X):
-        return MapQuality(np.nan, np.nan, float(trial.embedder.length_errors_.median))
+        return MapSummary(np.nan, np.nan, float(trial.embedder.length_errors_.median))
     if metric == "euclidean":
         rows = find_distinct(X).sample_of_node
         X = X if len(rows) == len(X) else X[rows]
     else:
         X, distinct = distances_between_nodes(X)
         rows = distinct.sample_of_node
-    n, Y = len(rows), trial.embedding[rows]
-    k = min(MEASURED_NEIGHBORS, (n - 1) // 2)
     in_time = int(0.2 * clock.left() * DISTANCES_A_SECOND / X.size)
     n_measured = min(MEASURED, max(LEAST_MEASURED, in_time))
-    how: dict[str, Any] = {
-        "n_neighbors": max(1, k),
-        "metric": metric,
-        "n_samples": n_measured if n > n_measured else None,
-        "random_state": int(rng.randint(2**31 - 1)),
-        "n_jobs": n_jobs,
-    }
-    return MapQuality(
-        float(trustworthiness(X, Y, **how)) if k else np.nan,
-        float(continuity(X, Y, **how)) if k else np.nan,
-        float(local_isometry(X, Y, **how).median),
+    return summary(
+        X,
+        trial.embedding[rows],
+        n_neighbors=MEASURED_NEIGHBORS,
+        metric=metric,
+        n_samples=n_measured if len(rows) > n_measured else None,
+        random_state=int(rng.randint(2**31 - 1)),
+        n_jobs=n_jobs,
     )

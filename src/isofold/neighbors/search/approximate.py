@@ -18,13 +18,13 @@ import numpy as np
 from isofold._dependencies import require
 from isofold._parallel import n_workers
 from isofold._typing import FloatArray
+from isofold._validation import check_positive
 from isofold.neighbors.search.exact import BruteForceSearch
 from isofold.neighbors.search.protocol import (
     Neighbors,
     RadiusNeighbors,
     check_k,
     check_queries,
-    check_radius,
     drop_own,
     match_precision,
     pair_distances,
@@ -123,7 +123,7 @@ class HNSWSearch:
         faiss's own range search stops at a fixed width and misses many points; asking for
         more and more neighbors until one lies outside does not.
         """
-        points, radius = check_queries(points, self._points), check_radius(radius)
+        points, radius = check_queries(points, self._points), check_positive(radius, name="radius")
         rows, columns, lengths = [], [], []
         pending, k = np.arange(len(points)), min(_FIRST_RADIUS_QUERY, self.n_points)
         while len(pending):

@@ -9,13 +9,13 @@ from scipy.spatial.distance import cdist
 from isofold._memory import block_rows
 from isofold._parallel import n_workers
 from isofold._typing import FloatArray
+from isofold._validation import check_positive
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.search.protocol import (
     Neighbors,
     RadiusNeighbors,
     check_k,
     check_queries,
-    check_radius,
     drop_own,
     match_precision,
     pair_distances,
@@ -82,7 +82,7 @@ class KDTreeSearch:
 
     def query_radius(self, points: FloatArray, radius: float) -> RadiusNeighbors:
         """Return all points within a radius of every query, the rim included."""
-        points, radius = check_queries(points, self._points), check_radius(radius)
+        points, radius = check_queries(points, self._points), check_positive(radius, name="radius")
         queries = KDTree(points, balanced_tree=False)
         require_pairs(int(queries.count_neighbors(self._tree, radius)), radius)
         pairs = queries.sparse_distance_matrix(self._tree, radius, output_type="ndarray")
@@ -158,7 +158,7 @@ class BruteForceSearch:
 
     def query_radius(self, points: FloatArray, radius: float) -> RadiusNeighbors:
         """Return all points within a radius of every query, the rim included."""
-        points, radius = check_queries(points, self._points), check_radius(radius)
+        points, radius = check_queries(points, self._points), check_positive(radius, name="radius")
         rows, columns, lengths = [], [], []
         step = block_rows(self.n_points * 8, len(points))
         for start in range(0, len(points), step):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -98,14 +97,6 @@ def check_k(k: Any, n_available: int) -> int:
         msg = f"k={k}, but the index has only {n_available} points to offer. Pass a smaller k."
         raise InvalidInputError(msg)
     return int(k)
-
-
-def check_radius(radius: Any) -> float:
-    """Return a radius that is a positive number."""
-    if isinstance(radius, bool) or not isinstance(radius, Real) or not 0 < float(radius) < np.inf:
-        msg = f"radius={radius!r} must be a positive number."
-        raise InvalidInputError(msg)
-    return float(radius)
 
 
 def pair_distances(queries: FloatArray, points: FloatArray, indices: IntArray) -> FloatArray:

@@ -29,12 +29,7 @@ from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_distances, check_points, refuse_no_distances
 from isofold.exceptions import InvalidInputError
-from isofold.linalg import (
-    coordinates_from_gram,
-    gram_from_distances,
-    principal_coordinates,
-    procrustes,
-)
+from isofold.linalg import classical_scaling, principal_coordinates, procrustes
 from isofold.linalg.motions import Layout
 from isofold.placement.rigid.link_tree import LinkTree
 from isofold.placement.rigid.separation import Crowd
@@ -306,7 +301,7 @@ def _start_directions(
     squares = (squares + squares.T) / 2.0
     np.fill_diagonal(squares, 0.0)
     width = min(q, n_shapes)
-    means = coordinates_from_gram(gram_from_distances(squares), width).coordinates
+    means = classical_scaling(squares, width).coordinates
     directions[0, :, :width] = means - means[tree.parent]
     directions[0, :, width:] = 0.0
     lengths = np.linalg.norm(directions, axis=2, keepdims=True)
@@ -317,7 +312,7 @@ def _data_layout(breaker: TieBreaker) -> Layout:
     """Return shapes moved onto the classical scaling of their representatives' distances."""
     q = breaker.centered.shape[1]
     squares = breaker.distances**2
-    scaled = coordinates_from_gram(gram_from_distances(squares), min(q, len(squares))).coordinates
+    scaled = classical_scaling(squares, min(q, len(squares))).coordinates
     scaled = np.pad(scaled, ((0, 0), (0, q - scaled.shape[1])))
     motions = [
         procrustes(breaker.centered[own], scaled[own]).transform

@@ -26,7 +26,7 @@ from sklearn.utils import check_random_state
 from isofold._parallel import one_blas_thread
 from isofold._progress.stages import Stage, interrupt, interrupted, interruptible, stage
 from isofold._typing import FloatArray
-from isofold._validation import check_count, check_finite
+from isofold._validation import check_count, check_finite, check_positive
 from isofold.exceptions import InvalidInputError
 from isofold.sdp.dual.lifted import with_translation_gauge
 from isofold.sdp.preflight.findings import inspect_program
@@ -248,10 +248,10 @@ class LowRankSDP(BaseEstimator):
         if violation_tol is None:
             violation_tol = 1e-3 if equalities else 1e-6
         for name, value in (("tol", tol), ("violation_tol", violation_tol)):
-            _check_positive(value, name)
-        _check_positive(self.penalty, "penalty")
+            check_positive(value, name=name)
+        check_positive(self.penalty, name="penalty")
         if self.max_seconds is not None:
-            _check_positive(self.max_seconds, "max_seconds")
+            check_positive(self.max_seconds, name="max_seconds")
         largest = max(1, program.size - (program.gauge is not None))
         block = int(program.blocks[:, 1].max(initial=0))
         default = block or FREE_COLUMNS
@@ -320,13 +320,6 @@ def _start(program: Program, start: Any, multipliers: Any) -> Start:
             raise InvalidInputError(msg)
         check_finite(w, name="multipliers", advice="Pass finite multipliers, or none at all.")
     return Start(Y, w)
-
-
-def _check_positive(value: Any, name: str) -> None:
-    is_number = isinstance(value, int | float | np.integer | np.floating)
-    if isinstance(value, bool) or not is_number or not 0.0 < value < np.inf:
-        msg = f"{name}={value!r} must be a positive number."
-        raise InvalidInputError(msg)
 
 
 def _generator(random_state: Any) -> np.random.Generator:

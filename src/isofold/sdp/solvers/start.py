@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from isofold._typing import FloatArray, IntArray, Matrix
-from isofold.linalg import double_center, eigh_extreme
+from isofold.linalg import landmark_scaling
 from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
 from isofold.sdp.forms import PairForms, is_sparse, to_dense
 from isofold.sdp.program import Program
@@ -114,10 +114,5 @@ def _landmark_geodesics(
     if connected_components(graph, directed=False)[0] > 1 or n <= rank:
         return rng.standard_normal((n, rank))
     landmarks = np.sort(rng.choice(n, min(N_LANDMARKS, n), replace=False))
-    squared = dijkstra(graph, directed=False, indices=landmarks) ** 2
-    among = squared[:, landmarks]
-    values, vectors = eigh_extreme(-0.5 * double_center((among + among.T) / 2), rank)
-    kept = values > 1e-9 * values[0]
-    pseudo_inverse = vectors[:, kept] / np.sqrt(values[kept])
-    centered = -0.5 * (squared - among.mean(axis=1, keepdims=True))
-    return np.asarray(centered.T @ pseudo_inverse)
+    squares = dijkstra(graph, directed=False, indices=landmarks) ** 2
+    return landmark_scaling(squares, landmarks, rank, tol=1e-9)

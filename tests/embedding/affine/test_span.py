@@ -1,14 +1,16 @@
-"""Kernel functions, the span of a training kernel, and the coefficients of maps."""
+"""The span of a training kernel, and the coefficients of maps."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from isofold.embedding.affine.span import span_of_kernel
 from isofold.exceptions import InvalidInputError
+from isofold.extension.kernel_function import KernelFunction
 from isofold.linalg import KernelCentering
-from isofold.linalg.kernels import KernelFunction, span_of_kernel
 from support.hypothesis_profiles import examples
+from support.kernel_cases import KERNELS, points
 
 ROUNDING = 1e-12
 """Sums of ten products of numbers near one, relative to the largest."""
@@ -16,53 +18,14 @@ ROUNDING = 1e-12
 REFINED = 1e-10
 """KΩ = Y after refinement: rounding of products with K, times the size of Ω relative to Y/K."""
 
-KERNELS = {
-    "rbf": (KernelFunction("rbf", gamma=0.7), lambda x, y: np.exp(-0.7 * np.sum((x - y) ** 2))),
-    "poly": (
-        KernelFunction("poly", gamma=0.5, degree=3, coef0=2.0),
-        lambda x, y: (0.5 * x @ y + 2.0) ** 3,
-    ),
-    "linear": (KernelFunction("linear"), lambda x, y: x @ y),
-    "callable": (
-        KernelFunction(lambda X, Y: np.tanh(X @ Y.T)),
-        lambda x, y: np.tanh(x @ y),
-    ),
-}
 each_kernel = pytest.mark.parametrize("kind", KERNELS)
 seeds = st.integers(0, 2**32 - 1)
-
-
-def points(seed, n=12, d=3):
-    return np.random.default_rng(seed).standard_normal((n, d))
 
 
 def centered_by_hand(K):
     n = len(K)
     H = np.eye(n) - np.ones((n, n)) / n
     return H @ K @ H
-
-
-@each_kernel
-def test_values_are_those_of_the_formula(kind):
-    kernel, formula = KERNELS[kind]
-    X, Y = points(0), points(1, n=5)
-    expected = [[formula(x, y) for y in Y] for x in X]
-    np.testing.assert_allclose(kernel.matrix(X, Y), expected, rtol=ROUNDING, atol=ROUNDING)
-
-
-def test_a_precomputed_kernel_is_returned():
-    rows = points(0, n=4, d=6)
-    np.testing.assert_array_equal(KernelFunction("precomputed").matrix(rows, rows), rows)
-
-
-@each_kernel
-def test_float32_is_computed_in_float64(kind):
-    kernel, _ = KERNELS[kind]
-    X = points(2).astype(np.float32)
-    found = kernel.matrix(X, X)
-    assert found.dtype == np.float64
-    wide = X.astype(np.float64)
-    np.testing.assert_array_equal(found, kernel.matrix(wide, wide))
 
 
 @pytest.mark.parametrize("kind", ["rbf", "poly", "linear"])
@@ -204,26 +167,3 @@ def test_similarity_to_the_nearest():
 def test_kernels_that_tell_nothing_apart_are_refused(raw):
     with pytest.raises(InvalidInputError, match="does not tell any two samples apart"):
         span_of_kernel(raw)
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda X, Y: np.ones(len(X)),
-        lambda X, Y: np.ones((len(Y), len(X))),
-        lambda X, Y: np.full((len(X), len(Y)), np.nan),
-        lambda X, Y: np.full((len(X), len(Y)), np.inf),
-        lambda X, Y: 1.0,
-    ],
-    ids=["one row", "transposed", "NaN", "infinite", "a number"],
-)
-def test_what_a_function_must_return(function):
-    with pytest.raises(InvalidInputError, match="4 and 3 points"):
-        KernelFunction(function).matrix(np.ones((4, 2)), np.ones((3, 2)))
-
-
-@pytest.mark.parametrize("degree", [3, 200])
-def test_a_polynomial_beyond_the_range_of_numbers_is_refused(degree):
-    X = np.full((2, 1), 1e60)
-    with pytest.raises(InvalidInputError, match=f"degree {degree} .* leaves the range of numbers"):
-        KernelFunction("poly", degree=degree).matrix(X, X)

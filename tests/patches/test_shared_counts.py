@@ -2,8 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isofold.patches.from_clusters import cover_from_memberships
-from isofold.patches.overlaps import shared_counts
+from isofold.patches.from_clusters import cover_from_memberships, shared_counts
 from support.hypothesis_profiles import examples
 
 

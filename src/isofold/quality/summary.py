@@ -1,0 +1,139 @@
+"""The short scorecard: how true a map is, in a few numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from isofold._typing import FloatArray
+from isofold._validation import check_count
+from isofold.exceptions import InvalidInputError
+from isofold.neighbors.duplicates import find_distinct
+from isofold.neighbors.graph import distances_between_nodes
+from isofold.quality import ranks
+from isofold.quality.distances import compare
+from isofold.quality.isometry import isometry_of
+from isofold.quality.neighborhoods import neighborhoods_of
+
+__all__ = ["MapSummary", "best_scale_error", "summary"]
+
+
+@dataclass(frozen=True)
+class MapSummary:
+    """How true a map is; NaN where a figure is not known.
+
+    Attributes
+    ----------
+    trustworthiness, continuity : float
+        As in `isofold.quality`; 1 is best.
+    length_error : float
+        Median relative error of the distances between neighbors; 0 is best.
+    scaled_length_error : float
+        The same at the scale that suits the map best, for methods whose maps have no unit.
+    """
+
+    trustworthiness: float
+    continuity: float
+    length_error: float
+    scaled_length_error: float = float("nan")
+
+
+def summary(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int = 12,
+    metric: str = "euclidean",
+    n_samples: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> MapSummary:
+    """Measure in one comparison whether neighbors and their distances are kept.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features) or (n_points, n_points)
+        The points before, or their distances with ``metric="precomputed"``.
+    Y : array-like of shape (n_points, n_components)
+        The points after.
+    n_neighbors : int, default=12
+        Size of a neighborhood, lowered to below half of the number of points.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What `X` holds.
+    n_samples : int or None, default=None
+        At how many random points to measure; None means all.
+    random_state : int, RandomState or None, default=None
+        Source of the draw.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+
+    Returns
+    -------
+    MapSummary
+        The figures. Of two points only lengths are known, of one nothing. Where all neighbors of
+        all points are copies of them, copies are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isofold.quality import summary
+    >>> line = np.arange(20.0)[:, None]
+    >>> summary(line, 1.5 * line, n_neighbors=4)  # doctest: +NORMALIZE_WHITESPACE
+    MapSummary(trustworthiness=1.0, continuity=1.0, length_error=0.5, scaled_length_error=0.0)
+    """
+    n_points = len(Y)
+    most = check_count(n_neighbors, name="n_neighbors")
+    if n_points < 2:
+        return MapSummary(np.nan, np.nan, np.nan)
+    comparison = compare(
+        X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs
+    )
+    k = min(most, (n_points - 1) // 2)
+    try:
+        near = neighborhoods_of(comparison, max(1, k))
+    except InvalidInputError:
+        kept = _one_of_each(X, metric)
+        if len(kept) == n_points:
+            raise
+        rows = np.asarray(X)[np.ix_(kept, kept)] if metric == "precomputed" else np.asarray(X)[kept]
+        return summary(
+            rows,
+            np.asarray(Y)[kept],
+            n_neighbors=n_neighbors,
+            metric=metric,
+            n_samples=n_samples,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+    sample = comparison.sample
+    return MapSummary(
+        float(ranks.intrusion_score(ranks.input_ranks(comparison, k), sample)) if k else np.nan,
+        float(ranks.intrusion_score(ranks.embedded_ranks(comparison, k), sample)) if k else np.nan,
+        float(isometry_of(near).median),
+        best_scale_error(near.ratio),
+    )
+
+
+def best_scale_error(ratios: FloatArray) -> float:
+    """Return the least median of |s ratio - 1| over all scales s; NaN if no ratio is finite.
+
+    Some half of the ratios lies within the median error, and it is an interval: between its ends
+    a and b the best scale is 2/(a + b), with the error (b - a)/(b + a). So all halves are tried.
+    """
+    ratios = np.sort(ratios[np.isfinite(ratios)])
+    if not len(ratios):
+        return float("nan")
+    half = len(ratios) // 2 + 1
+    low, high = ratios[: len(ratios) - half + 1], ratios[half - 1 :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.where(high > 0, (high - low) / (high + low), 1.0)
+    return float(errors.min())
+
+
+def _one_of_each(X: Any, metric: str) -> Any:
+    """Return one sample at every distinct point."""
+    if metric == "precomputed":
+        return distances_between_nodes(np.asarray(X))[1].sample_of_node
+    return find_distinct(np.asarray(X)).sample_of_node
