@@ -370,8 +370,8 @@ def check_seed(random_state: Any) -> np.random.RandomState:
         return check_random_state(random_state)
     except ValueError as error:
         msg = (
-            f"random_state={random_state!r} must be a whole number, for the same result every "
-            f"time, a RandomState, or None."
+            f"{setting('random_state', random_state)} must be a whole number, for the same result "
+            f"every time, a RandomState, or None."
         )
         raise InvalidInputError(msg) from error
 
