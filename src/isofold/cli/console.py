@@ -133,7 +133,7 @@ class Console:
         """Say why the command failed, in one line, and forget what was held back."""
         self._held.clear()
         label = click.style("error:", fg="red", bold=True) if self._has_color else "error:"
-        with suppress(OSError):  # nobody reads, or the disk is full: there is no other place for it
+        with suppress(OSError):  # nobody reads, or the disk is full
             click.echo(f"isofold: {label} {clean(text)}", err=True)
 
     def _tell(self, start: str, text: str, *, color: str | None = None, bold: bool = False) -> None:

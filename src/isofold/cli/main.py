@@ -44,7 +44,7 @@ COMMANDS = {
     "Judge maps": {
         "evaluate": "Measure how true a map is, whatever tool made it.",
         "report": "Write a page to look at a map and its errors.",
-        "compare": "Make maps by several methods and measure all.",
+        "compare": "Make maps by several methods and measure them all.",
     },
     "Look at data": {
         "dimension": "Estimate how many dimensions data really have.",
@@ -111,7 +111,7 @@ class CommandLine(click.Group):
 
 
 def run(group: click.Group, args: list[str]) -> int:
-    """Run a command line and return its exit code; the one place that catches all."""
+    """Run a command line and return its exit code; the only function that catches all errors."""
     open_closed()
     console = Console()
     if isinstance(sys.stdout, io.TextIOWrapper):

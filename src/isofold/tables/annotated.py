@@ -87,7 +87,7 @@ def _find_matrix(store: Store, key: str | None) -> str:
     fitting = [path for path in there if key in (path, path.partition("/")[2])]
     if fitting:
         return fitting[0]
-    seen = f"There are {listed(there)}." if there else "There is no matrix at all."
+    seen = f"There are {listed(there)}." if there else "It holds no matrix."
     wanted = "X" if key is None else key
     raise refusal(store.source, f"there is no matrix {quoted(wanted)}. {seen} Choose with --key.")
 

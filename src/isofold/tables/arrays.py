@@ -48,7 +48,7 @@ def _header(file: IO[bytes], source: str) -> Header:
         # Version 3 differs only in allowing names of fields that are not Latin-1: no plain array.
         shape, fortran, dtype = readers[version](file)
     except (KeyError, ValueError, TypeError, SyntaxError, RecursionError, OSError, EOFError) as why:
-        problem = "the array's header cannot be read: the file is damaged, or no NumPy array"
+        problem = "the array's header cannot be read: the file is damaged, or not a NumPy array"
         raise refusal(
             source, f"{problem} ({one_line(why)}). Save it again with numpy.save."
         ) from None
@@ -101,7 +101,9 @@ def read_npz(source: Source, key: str | None) -> Table:
 def _members(archive: zipfile.ZipFile, source: Source) -> dict[str, zipfile.ZipInfo]:
     infos = archive.infolist()
     if len(infos) > MOST_MEMBERS:
-        raise refusal(source.name, f"the archive has {len(infos):,} members: no set of arrays.")
+        raise refusal(
+            source.name, f"the archive has {len(infos):,} members. It is not a set of arrays."
+        )
     named = [info for info in infos if info.filename.endswith(".npy")]
     repeated = [name for name, n in Counter(i.filename for i in named).items() if n > 1]
     if repeated:
@@ -125,7 +127,7 @@ def _member_header(
 
 
 def _companions(headers: dict[str, Header], chosen: str) -> list[str]:
-    """Return the names of arrays that hold one number or word for each row of the chosen one."""
+    """Return the names of arrays that hold one number or text for each row of the chosen one."""
     n_rows = next(iter(headers[chosen][0]), None)
     return [
         name

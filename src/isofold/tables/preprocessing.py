@@ -71,7 +71,7 @@ class Preprocessing:
 
     @classmethod
     def from_json(cls, value: object) -> Preprocessing:
-        """Return it from JSON values, which may come from a stranger."""
+        """Return it from JSON values, which are not trusted."""
         if not isinstance(value, dict) or set(value) != KEYS:
             _refuse("it does not have the expected entries")
         if not _is_count(value["version"], 1) or value["version"] > VERSION:

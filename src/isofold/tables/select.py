@@ -52,13 +52,13 @@ def select(
     names = table.names
     finder = Finder(table)
     label_position = None if label is None else finder.find(label)
-    left_out = {p for word in exclude for p in finder.resolve(word)}
+    left_out = {p for pattern in exclude for p in finder.resolve(pattern)}
     if columns is None:
         wanted: Iterable[int] = range(table.n_wide or len(names))
     else:
-        wanted = dict.fromkeys(p for word in columns for p in finder.resolve(word))
+        wanted = dict.fromkeys(p for pattern in columns for p in finder.resolve(pattern))
     wanted = [p for p in wanted if p not in left_out and p != label_position]
-    exact = (finder.exact(word) for word in columns or ())
+    exact = (finder.exact(pattern) for pattern in columns or ())
     requested = frozenset(p for p in exact if p is not None)
     texts = [p for p in wanted if _is_text(table, p)]
     _refuse_requested_text(table, [p for p in texts if p in requested])
@@ -101,38 +101,40 @@ class Finder:
         self.names = table.names
         self.positions = {name: position for position, name in enumerate(self.names)}
 
-    def exact(self, word: str) -> int | None:
+    def exact(self, pattern: str) -> int | None:
         """Return the column of that name, or None."""
-        if word not in self.positions and not self.table.has_names and word.isdecimal():
-            word = f"column{word}"
-        return self.positions.get(word)
+        if pattern not in self.positions and not self.table.has_names and pattern.isdecimal():
+            pattern = f"column{pattern}"
+        return self.positions.get(pattern)
 
-    def find(self, word: str) -> int:
+    def find(self, pattern: str) -> int:
         """Return the column of that name, or an error with names that are close."""
-        position = self.exact(word)
+        position = self.exact(pattern)
         if position is None:
-            raise refusal(self.table.source, self._unknown(word))
+            raise refusal(self.table.source, self._unknown(pattern))
         return position
 
-    def resolve(self, word: str) -> list[int]:
+    def resolve(self, pattern: str) -> list[int]:
         """Return the columns that a name, a pattern (pixel*) or a range (first:last) means."""
-        position = self.exact(word)
+        position = self.exact(pattern)
         if position is not None:
             return [position]
-        first, colon, last = word.partition(":")
+        first, colon, last = pattern.partition(":")
         start, end = self.exact(first), self.exact(last)
         if colon and start is not None and end is not None:
             return list(range(min(start, end), max(start, end) + 1))
         fitting = []
-        if any(sign in word for sign in "*?["):
-            fitting = [p for p, name in enumerate(self.names) if fnmatchcase(name, word)]
-        return fitting or [self.find(word)]
+        if any(sign in pattern for sign in "*?["):
+            fitting = [p for p, name in enumerate(self.names) if fnmatchcase(name, pattern)]
+        return fitting or [self.find(pattern)]
 
-    def _unknown(self, word: str) -> str:
+    def _unknown(self, pattern: str) -> str:
         lower = {name.lower(): name for name in reversed(self.names)}
-        close = difflib.get_close_matches(word.lower()[:100], list(lower)[:5000], n=3)
+        close = difflib.get_close_matches(pattern.lower()[:100], list(lower)[:5000], n=3)
         hint = f" Did you mean {listed(lower[name] for name in close)}?" if close else ""
-        return f"there is no column {quoted(word)}.{hint} There are {listed(self.names, most=12)}."
+        return (
+            f"there is no column {quoted(pattern)}.{hint} There are {listed(self.names, most=12)}."
+        )
 
 
 def is_id_name(name: str) -> bool:

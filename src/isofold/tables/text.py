@@ -8,7 +8,7 @@ from typing import Any
 
 from isofold.tables.columnar import columns_of
 from isofold.tables.encoding import load_utf8
-from isofold.tables.sniff import MISSING, Layout, find_layout
+from isofold.tables.sniff import MISSING, TextLayout, find_layout
 from isofold.tables.sources import Source
 from isofold.tables.table import Column, Table
 from isofold.tables.text_safety import one_line, quoted, refusal
@@ -47,7 +47,7 @@ def read_text(
     )
 
 
-def _names(layout: Layout, found: list[str]) -> tuple[list[str], tuple[str, ...]]:
+def _names(layout: TextLayout, found: list[str]) -> tuple[list[str], tuple[str, ...]]:
     if not layout.has_header:
         return [f"column{i + 1}" for i in range(len(found))], ()
     # Tables saved with their row numbers have no name above them: called as pandas calls it.
@@ -58,7 +58,7 @@ def _names(layout: Layout, found: list[str]) -> tuple[list[str], tuple[str, ...]
     return names, (f"Columns without a name are called {', '.join(nameless[:3])} and so on.",)
 
 
-def _parsed(text: bytes, layout: Layout, source: Source) -> Any:
+def _parsed(text: bytes, layout: TextLayout, source: Source) -> Any:
     import pyarrow as pa
 
     try:
@@ -75,7 +75,7 @@ def _parsed(text: bytes, layout: Layout, source: Source) -> Any:
 
 
 def _parse(
-    text: bytes, layout: Layout, *, as_text: bool = False, invalid_row_handler: Any = None
+    text: bytes, layout: TextLayout, *, as_text: bool = False, invalid_row_handler: Any = None
 ) -> Any:
     import pyarrow as pa
     from pyarrow import csv
@@ -102,14 +102,14 @@ def _parse(
     )
 
 
-def _arrow_names(layout: Layout) -> tuple[str, ...]:
+def _arrow_names(layout: TextLayout) -> tuple[str, ...]:
     if layout.has_header:
         return layout.first_row
     return tuple(f"f{i}" for i in range(len(layout.first_row)))
 
 
-def _refuse_ragged(text: bytes, layout: Layout, source: Source) -> None:
-    """Parse once more, row after row, to tell which row has too few or too many fields."""
+def _refuse_ragged(text: bytes, layout: TextLayout, source: Source) -> None:
+    """Parse once more, row after row, to find the row that has too few or too many fields."""
     import pyarrow as pa
 
     bad: list[Any] = []
@@ -123,9 +123,9 @@ def _refuse_ragged(text: bytes, layout: Layout, source: Source) -> None:
     if not bad:
         return
     row = bad[0]
-    place = f"row {row.number:,}" if row.number is not None else "a row"
+    where = f"row {row.number:,}" if row.number is not None else "a row"
     problem = (
-        f"{place} (counted from the top) has {row.actual_columns:,} field(s), but "
+        f"{where} (counted from the top) has {row.actual_columns:,} field(s), but "
         f"{row.expected_columns:,} are expected: {quoted(row.text)}. Fields are separated by "
         f"{quoted(layout.delimiter)}; put quotes around text that contains it, or pass --delimiter."
     )
@@ -133,7 +133,7 @@ def _refuse_ragged(text: bytes, layout: Layout, source: Source) -> None:
 
 
 def _about_separators(columns: tuple[Column, ...], name: str) -> tuple[str, ...]:
-    """Refuse decimal commas, and tell about numbers that are text because of their separators."""
+    """Refuse decimal commas, and note numbers that are text because of their separators."""
     notes = []
     for column in columns:
         if column.kind != "text":

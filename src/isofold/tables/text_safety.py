@@ -16,7 +16,7 @@ MOST_NAMES = 6
 
 def _escaped(text: str) -> str:
     # Line ends, terminal codes, marks that reverse the writing direction and half characters
-    # (bytes of a file name that are no text) are shown by their number.
+    # (bytes of a file name that are not text) are shown by their number.
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

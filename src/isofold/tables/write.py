@@ -117,7 +117,7 @@ def check_map_rows(path: str | os.PathLike[str], rows: npt.ArrayLike) -> None:
     if location.suffix.lower() == ".npy" and not np.array_equal(used, np.arange(len(used))):
         msg = (
             f"{quoted(location.name)[1:-1]}: rows with missing values are left out, and a .npy "
-            f"file, which holds only coordinates, cannot tell which. Write .csv, .parquet or .npz, "
+            f"file, which holds only coordinates, cannot say which. Write .csv, .parquet or .npz, "
             f"or pass --missing median."
         )
         raise InvalidInputError(msg)
@@ -129,7 +129,7 @@ def _write(target: Path, location: Path, columns: Mapping[str, npt.NDArray[Any]]
 
     data = pa.table({name: _arrow(values) for name, values in columns.items()})
     try:
-        # Arrow takes no names with bytes that are no text, but files.
+        # Arrow does not take names with bytes that are not text, but it takes files.
         with target.open("wb") as file:
             if location.suffix.lower() == ".parquet":
                 parquet.write_table(data, file)

@@ -1,4 +1,4 @@
-"""Make maps by several methods and measure all: `isofold compare`."""
+"""Make maps by several methods and measure them all: `isofold compare`."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class Result:
 @option(
     "-m", "--methods", section="Methods", type=NameList(), metavar="NAMES",
     default=",".join(USUAL), show_default=True,
-    help=f"Of isofold: {', '.join(BY_SHELL_NAME)}. Of scikit-learn: pca, isomap, tsne, mds, lle, "
-    f"spectral. If installed: umap, pacmap, opentsne.",
+    help=f"isofold: {', '.join(BY_SHELL_NAME)}; scikit-learn: pca, isomap, tsne, mds, lle, "
+    f"spectral; if installed: umap, pacmap, opentsne.",
 )  # fmt: skip
 @option(
     "-d", "--n-components", section="Methods", type=click.IntRange(min=1), default=2,
@@ -83,7 +83,7 @@ class Result:
 @data_options
 @work_options
 def compare_command(file: Path, **options: Any) -> int:
-    """Make maps by several methods and measure all.
+    """Make maps by several methods and measure them all.
 
     Runs one method after the other with its usual settings and writes a table to standard output.
     "off by" is the median error of distances between neighbors; "rescaled" is the same after the

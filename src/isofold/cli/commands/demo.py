@@ -25,7 +25,7 @@ def demo_command(folder: Path, *, force: bool) -> int:
     """Unfold a rolled sheet, to see what isofold does.
 
     Writes the points of a sheet with a hole, rolled up in space, then unfolds it: a map, a page to
-    look at it and the model, all into FOLDER (isofold-demo, if none is named).
+    look at it and the model, all into FOLDER (isofold-demo by default).
     """
     from isofold.cli.commands.datasets import columns_of
     from isofold.cli.steps.inputs import ReadOptions, read_data

@@ -32,9 +32,9 @@ def dimension_command(file: Path, **options: Any) -> None:
     """Estimate how many dimensions data really have.
 
     A table of a hundred columns may hold points of a curve (one dimension) or of a sheet (two).
-    Two estimates look at neighbors of every row: one at how fast their distances grow, which counts
-    noise as dimension, one at the directions they extend in, which looks past small noise. Shapes
-    that no flat map can keep, such as spheres, are reported.
+    Two estimates use the neighbors of every row. One measures how fast their distances grow, and
+    counts noise as dimension. The other measures the directions in which they extend, and ignores
+    small noise. Shapes that no flat map can keep, such as spheres, are reported.
     """
     import numpy as np
 

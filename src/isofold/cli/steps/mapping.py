@@ -76,7 +76,7 @@ def make_map(
 
 
 def table_notes(notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `isofold embed` noted in a model, which may come from a stranger."""
+    """Return what `isofold embed` noted in a model file, which is not trusted."""
     ours = notes.get(NOTES)
     if not isinstance(ours, dict) or PREPROCESSING not in ours:
         return {}
