@@ -17,6 +17,7 @@ from isofold import MVU, ColoredMVU
 from isofold._typing import FloatArray, IntArray
 from isofold.datasets import Dataset
 from isofold.embedding.mvu.colored import hsic
+from isofold.neighbors import Bridged
 from isofold.quality import one_nn_error
 
 
@@ -34,8 +35,8 @@ def labels(out: Path, size: Size = FULL) -> None:
     for data in map(size.part, _sets()):
         X, y = data.X, data.labels
         for r in (2, 3):
-            plain = MVU(n_components=r, graph="bridged", random_state=0)
-            colored = ColoredMVU(n_components=r, graph="bridged", random_state=0)
+            plain = MVU(n_components=r, graph=Bridged(), random_state=0)
+            colored = ColoredMVU(n_components=r, graph=Bridged(), random_state=0)
             for method, model in (("MVU", plain), ("ColoredMVU", colored)):
                 outcome = fit(f"{data.name}, {method}, r = {r}", _Labeled(model, y), X)
                 rows.append(

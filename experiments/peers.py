@@ -7,13 +7,14 @@ from typing import Any
 from sklearn.manifold import TSNE, Isomap, LocallyLinearEmbedding
 
 from isofold import MVU
+from isofold.neighbors import Bridged
 
 __all__ = ["isomap", "lle", "ltsa", "mvu", "tsne", "umap"]
 
 
 def mvu(n_neighbors: int) -> MVU:
     """Return maximum variance unfolding; a graph in pieces is bridged."""
-    return MVU(n_neighbors=n_neighbors, graph="bridged", random_state=0)
+    return MVU(n_neighbors=n_neighbors, graph=Bridged(), random_state=0)
 
 
 def isomap(n_neighbors: int, n_components: int = 2) -> Isomap:

@@ -35,7 +35,7 @@ from isofold._progress.stages import (
 from isofold.clustering.localized.restarts import _clustering
 from isofold.exceptions import EarlyInterrupt, InterruptedFitWarning
 from isofold.quality import trustworthiness
-from isofold.sdp import DenseSDP, GramSDP, LowRankSDP, Status
+from isofold.sdp import DenseSDP, GramSDP, LowRankSDP, Soft, Status
 from support.progress_cases import CLUSTERERS, EMBEDDERS, FEW, SIDE, X, attributes_of, half_pipe
 
 pytestmark = [
@@ -398,7 +398,7 @@ def test_no_more_dimensions():
 PROBLEMS = {
     "equal": (MVU(lengths="equal"), "unfold"),
     "at most": (MVU(lengths="at_most"), "unfold"),
-    "soft": (MVU(lengths=16.0), "unfold"),
+    "soft": (MVU(lengths=Soft(16.0)), "unfold"),
 }
 
 

@@ -24,7 +24,9 @@ from isofold import FastMVU, TesseraMap
 from isofold._typing import FloatArray
 from isofold.datasets import Dataset, load_world_cities
 from isofold.linalg import procrustes
+from isofold.neighbors import Bridged
 from isofold.quality import local_isometry
+from isofold.sdp import Soft
 
 __all__ = ["Lambert", "arc_error", "cities", "old_world"]
 
@@ -63,7 +65,9 @@ def _methods(n_tesserae: int) -> Mapping[str, Callable[[], Any]]:
         "TesseraMap, sigma = 1": lambda: TesseraMap(gamma=SIGMA**-2, random_state=0),
         "TesseraMap": lambda: TesseraMap(random_state=0),
         f"TesseraMap, {n_tesserae} of k-means": lambda: by_kmeans(n_tesserae),
-        "Fast MVU, not refined": lambda: FastMVU(graph="bridged", lengths=4.0, random_state=0),
+        "Fast MVU, not refined": lambda: FastMVU(
+            graph=Bridged(), lengths=Soft(4.0), random_state=0
+        ),
         "Lambert": Lambert,
         "PCA": lambda: PCA(2),
     }

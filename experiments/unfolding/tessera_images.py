@@ -21,6 +21,7 @@ from isofold import FastMVU, TesseraMap
 from isofold._typing import FloatArray, IntArray
 from isofold.datasets import Dataset, load_frey_faces, load_mnist
 from isofold.quality import neighbor_error, trustworthiness
+from isofold.sdp import Soft
 
 __all__ = ["accuracies", "digits", "faces", "three_six_nine"]
 
@@ -99,7 +100,7 @@ def _face_methods(c: int) -> Mapping[str, Callable[[], Any]]:
         ),
         f"TesseraMap, {c} of LDLC": lambda: TesseraMap(cover=("ldlc", c), random_state=0),
         "TesseraMap": lambda: TesseraMap(random_state=0),
-        "Fast MVU, not refined": lambda: FastMVU(lengths=4.0, random_state=0),
+        "Fast MVU, not refined": lambda: FastMVU(lengths=Soft(4.0), random_state=0),
         "Isomap": lambda: peers.isomap(12),
         "PCA": lambda: PCA(2),
     }

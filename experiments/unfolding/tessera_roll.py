@@ -30,6 +30,7 @@ from experiments.unfolding.tessera_cases import (
 from isofold import FastMVU, TesseraMap
 from isofold._typing import FloatArray
 from isofold.datasets import swiss_roll
+from isofold.sdp import Soft
 
 __all__ = ["large_roll", "peak_memory", "stage_seconds"]
 
@@ -72,7 +73,7 @@ def _methods(n_tesserae: int) -> Mapping[str, Callable[[], Any]]:
     return {
         "TesseraMap": lambda: TesseraMap(random_state=0),
         f"TesseraMap, {n_tesserae} of k-means": lambda: by_kmeans(n_tesserae),
-        "Fast MVU, not refined": lambda: FastMVU(lengths=4.0, random_state=0),
+        "Fast MVU, not refined": lambda: FastMVU(lengths=Soft(4.0), random_state=0),
     }
 
 

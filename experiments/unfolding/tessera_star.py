@@ -18,6 +18,7 @@ from isofold import MVU, TesseraMap
 from isofold.datasets import Dataset
 from isofold.datasets import star as make_star
 from isofold.linalg import procrustes
+from isofold.neighbors import Bridged
 from isofold.quality import procrustes_error
 
 __all__ = ["star", "third_share"]
@@ -42,7 +43,7 @@ def _methods(c: int) -> Mapping[str, Callable[[], Any]]:
 
 def bridged_mvu(n_neighbors: int) -> MVU:
     """Return MVU; four neighbors leave some stars in pieces, which are bridged."""
-    return MVU(n_neighbors=n_neighbors, graph="bridged", random_state=0)
+    return MVU(n_neighbors=n_neighbors, graph=Bridged(), random_state=0)
 
 
 def star(folder: Path, size: Size = FULL) -> None:

@@ -11,7 +11,9 @@ from isofold import IPA, datasets, load, save
 from isofold.cli.steps.scores import measure
 from isofold.datasets import swiss_roll
 from isofold.embedding.catalog import BY_SHELL_NAME
+from isofold.neighbors import Bridged, Radius
 from isofold.quality import procrustes_error, scorecard
+from isofold.sdp import Soft
 from isofold.survey import data
 from support.command_runs import WORDS, read_csv, run, write_array, write_csv, write_roll
 
@@ -242,6 +244,16 @@ def test_settings_reach_the_method(tmp_path):
     wanted = {"refine": True, "piece_size": 15, "merge": "parallel", "random_state": 7}
     parameters = load(model).get_params()
     assert {**wanted, "n_neighbors": 9}.items() <= parameters.items()
+
+
+def test_words_and_numbers_stand_for_objects(tmp_path):
+    path, model = write_array(tmp_path / "sheet.npy"), tmp_path / "model.iso"
+    for graph, made in (("bridged", Bridged()), ("0.9", Radius(0.9))):
+        words = ("-m", "mvu", "--set", f"graph={graph}", "--set", "lengths=16")
+        result = run("embed", path, "--model", model, "--force", *words)
+        assert result.exit_code == 0, result.stderr
+        parameters = load(model).get_params()
+        assert (parameters["graph"], parameters["lengths"]) == (made, Soft(16.0))
 
 
 def test_compare_goes_on_after_failures(tmp_path, monkeypatch):

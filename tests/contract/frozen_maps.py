@@ -31,7 +31,8 @@ from isofold import (
     Unfold,
     datasets,
 )
-from isofold.sdp import ConicSDP, LowRankSDP
+from isofold.neighbors import Bridged, Enhanced, Lengths, Mutual, Radius
+from isofold.sdp import ConicSDP, LowRankSDP, Soft
 from support import storage_cases as stored
 from support.storage_cases import CLOUD, CURVE, LABELS, NEW_SHEET, NEW_SMALL, SHEET, SMALL
 
@@ -139,13 +140,13 @@ def agreement(y):
 
 # By name: what makes the fitted model, and new rows for it.
 EXTRA = {
-    "mvu mutual": (lambda: MVU(graph="mutual", n_neighbors=14, **FIRST).fit(SMALL), NEW_SMALL),
-    "mvu bridged": (lambda: MVU(graph="bridged", n_neighbors=6, **FIRST).fit(PIECES), NEW_SMALL),
-    "mvu eng": (lambda: MVU(graph="eng", n_neighbors=6, **FIRST).fit(PIECES), NEW_SMALL),
-    "mvu radius": (lambda: MVU(graph=1.6, **FIRST).fit(SMALL), NEW_SMALL),
-    "mvu sparse": (lambda: MVU(graph=stored.graph(), **FIRST).fit(SMALL), NEW_SMALL),
+    "mvu mutual": (lambda: MVU(graph=Mutual(), n_neighbors=14, **FIRST).fit(SMALL), NEW_SMALL),
+    "mvu bridged": (lambda: MVU(graph=Bridged(), n_neighbors=6, **FIRST).fit(PIECES), NEW_SMALL),
+    "mvu eng": (lambda: MVU(graph=Enhanced(), n_neighbors=6, **FIRST).fit(PIECES), NEW_SMALL),
+    "mvu radius": (lambda: MVU(graph=Radius(1.6), **FIRST).fit(SMALL), NEW_SMALL),
+    "mvu sparse": (lambda: MVU(graph=Lengths(stored.graph()), **FIRST).fit(SMALL), NEW_SMALL),
     "mvu at most": (lambda: MVU(lengths="at_most", **FIRST).fit(SMALL), NEW_SMALL),
-    "mvu soft": (lambda: MVU(lengths=64.0, **FIRST).fit(SMALL), NEW_SMALL),
+    "mvu soft": (lambda: MVU(lengths=Soft(64.0), **FIRST).fit(SMALL), NEW_SMALL),
     "mvu angles": (lambda: MVU(angles=True, **FIRST).fit(SMALL), NEW_SMALL),
     "mvu line": (lambda: MVU(n_components=1, **FIRST).fit(HELIX[:80]), HELIX[80:]),
     "mvu space": (lambda: MVU(n_components=3, **FIRST).fit(BLOCK[:60]), BLOCK[60:90]),
@@ -161,13 +162,16 @@ EXTRA = {
         NEW_SHEET,
     ),
     "landmark mvu graph": (
-        lambda: LandmarkMVU(graph="bridged", n_neighbors=8, n_landmarks=20, **FIRST).fit(CURVE),
+        lambda: LandmarkMVU(graph=Bridged(), n_neighbors=8, n_landmarks=20, **FIRST).fit(CURVE),
         NEW_SMALL + 0.01,
     ),
-    "fast mvu unrefined": (lambda: FastMVU(lengths=4.0, **FIRST).fit(CURVE), NEW_SMALL + 0.01),
+    "fast mvu unrefined": (
+        lambda: FastMVU(lengths=Soft(4.0), **FIRST).fit(CURVE),
+        NEW_SMALL + 0.01,
+    ),
     "fast mvu functions": (lambda: FastMVU(n_functions=6, **FIRST).fit(SMALL), NEW_SMALL),
     "fast mvu distances": (
-        lambda: FastMVU(metric="precomputed", lengths=4.0, **FIRST).fit(stored.distances()),
+        lambda: FastMVU(metric="precomputed", lengths=Soft(4.0), **FIRST).fit(stored.distances()),
         stored.distances(NEW_SMALL),
     ),
     "colored mvu words": (lambda: ColoredMVU(**FIRST).fit(SMALL, SIDES), NEW_SMALL),
@@ -184,7 +188,7 @@ EXTRA = {
         NEW_SMALL,
     ),
     "colored mvu callable": (
-        lambda: ColoredMVU(kernel=agreement, lengths=64.0, **FIRST).fit(SMALL, SIDES),
+        lambda: ColoredMVU(kernel=agreement, lengths=Soft(64.0), **FIRST).fit(SMALL, SIDES),
         NEW_SMALL,
     ),
     "disjoint mvu closest": (

@@ -16,6 +16,7 @@ from isofold import EAT, LDLC, MVU, ColoredMVU, LandmarkMVU, LocalMDS, TesseraMa
 from isofold import exceptions as known
 from isofold._parallel import MOST_WORKERS, n_workers
 from isofold.exceptions import InputTypeError, InvalidInputError, MemoryLimitError
+from isofold.neighbors import Bridged, Knn
 from isofold.sdp import GramSDP, LowRankSDP
 
 pytestmark = [
@@ -191,7 +192,7 @@ def test_eat_keeps_near_copies_together():
     [
         MVU(lengths="at_most", n_neighbors=23, random_state=0),
         MVU(n_neighbors=23, random_state=0),
-        LandmarkMVU(graph="bridged", n_neighbors=23, random_state=0),
+        LandmarkMVU(graph=Bridged(), n_neighbors=23, random_state=0),
         ColoredMVU(lengths="at_most", n_neighbors=23, random_state=0),
     ],
     ids=lambda estimator: str(estimator)[:24],
@@ -212,7 +213,7 @@ def test_errors_speak_of_what_was_passed():
     unit = 0.99e70 / distances.max()
     graph = sp.csr_array(np.diag(np.ones(23), 1) * 0.99e70)
     with pytest.raises(InvalidInputError, match=r"the map is .* Express X in other units"):
-        MVU(lengths="at_most", metric="precomputed", graph="knn").fit(graph + graph.T)
+        MVU(lengths="at_most", metric="precomputed", graph=Knn()).fit(graph + graph.T)
     assert np.isfinite(MVU(metric="precomputed").fit(distances * unit / 10).embedding_).all()
 
 

@@ -54,19 +54,23 @@ def functions(path):
     return [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
-def code_lines(function):
-    """Count the lines of a function without its docstring, which may be as long as it helps."""
-    first = function.body[0]
+def docstring_lines(node):
+    """Count the lines of a docstring, which may be as long as it helps."""
+    first = node.body[0] if node.body else None
     is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    docstring = first.end_lineno - first.lineno + 1 if is_docstring else 0
-    return function.end_lineno - function.lineno + 1 - docstring
+    return first.end_lineno - first.lineno + 1 if is_docstring else 0
+
+
+def code_lines(function):
+    """Count the lines of a function without its docstring."""
+    return function.end_lineno - function.lineno + 1 - docstring_lines(function)
 
 
 def parameters(function):
-    """Return the names of a function's parameters, without the object or class it belongs to."""
+    """Return the names of a function's parameters but for its object, `n_jobs` and `verbose`."""
     arguments = function.args
     names = [a.arg for a in arguments.posonlyargs + arguments.args + arguments.kwonlyargs]
-    return [name for name in names if name not in ("self", "cls")]
+    return [name for name in names if name not in ("self", "cls", "n_jobs", "verbose")]
 
 
 def imported_names(path):
@@ -105,7 +109,10 @@ def test_methods_of_the_same_name_are_all_seen(tmp_path):
 
 @each_file
 def test_files_are_short(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_FILE_LINES
+    text = path.read_text(encoding="utf-8")
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    holders = [n for n in ast.walk(ast.parse(text)) if isinstance(n, documented)]
+    assert len(text.splitlines()) - sum(map(docstring_lines, holders)) <= MAX_FILE_LINES
 
 
 @each_file
@@ -189,3 +196,108 @@ def test_import_prints_nothing():
 def test_import_is_light():
     finished = run_python("import isofold, sys; print(*sorted(sys.modules))")
     assert {name.split(".")[0] for name in finished.stdout.split()} & HEAVY == set()
+
+
+PUBLIC_NAMES, PUBLIC_MODULES = 25, 7
+
+
+def test_public_names_are_counted():
+    modules = [name for name in isofold.__all__ if inspect.ismodule(getattr(isofold, name))]
+    assert len(modules) == PUBLIC_MODULES
+    assert len(isofold.__all__) - len(modules) == PUBLIC_NAMES
+
+
+def classes(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+
+
+def test_one_class_name_in_one_place():
+    homes = {}
+    for path in FILES:
+        for node in classes(path):
+            homes.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
+# What can be written to although its holder is frozen.
+MUTABLE = re.compile(r"\b(dict|list|set|Dict|List|Set|RandomState|Generator|bytearray)\b(?!\w)")
+
+
+def is_frozen(node):
+    """Tell whether a class is a frozen dataclass."""
+    return any(
+        isinstance(decorator, ast.Call)
+        and getattr(decorator.func, "id", "") == "dataclass"
+        and any(k.arg == "frozen" and getattr(k.value, "value", False) for k in decorator.keywords)
+        for decorator in node.decorator_list
+    )
+
+
+@each_file
+def test_frozen_classes_have_no_mutable_field(path):
+    mutable = [
+        f"{node.name}.{ast.unparse(field.target)}: {ast.unparse(field.annotation)}"
+        for node in classes(path)
+        if is_frozen(node)
+        for field in node.body
+        if isinstance(field, ast.AnnAssign) and MUTABLE.search(ast.unparse(field.annotation))
+    ]
+    assert mutable == []
+
+
+# Rooms that read text of strangers' files, or write markup.
+READS_TEXT = {"tables", "reports"}
+TEXT_OF = {"message", "text", "sentence", "sentences", "reasons", "words", "summary", "warning"}
+MATCHING = {"startswith", "endswith", "replace", "split", "partition", "removeprefix", "find"}
+
+
+def matches_on_text(path):
+    """Yield calls that take a message apart: ``x.message.startswith(...)``, ``re.sub(…, text)``."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        owner = ast.unparse(node.func.value)
+        last = re.split(r"[.(\[]", owner.removesuffix("()"))[-1]
+        if node.func.attr in MATCHING and last in TEXT_OF:
+            yield f"{node.lineno}: {ast.unparse(node)}"
+        is_regex = owner == "re" and node.func.attr in ("sub", "match", "search", "fullmatch")
+        if is_regex and any(re.split(r"[.(]", ast.unparse(a))[-1] in TEXT_OF for a in node.args):
+            yield f"{node.lineno}: {ast.unparse(node)}"
+
+
+@each_file
+def test_nobody_takes_a_message_apart(path):
+    room = path.relative_to(SOURCE).parts[0]
+    assert room in READS_TEXT or list(matches_on_text(path)) == []
+
+
+def test_taking_a_message_apart_is_seen(tmp_path):
+    module = tmp_path / "module.py"
+    module.write_text(
+        "a = flag.message.startswith('x')\nb = re.sub('a', 'b', text)\nc = text.replace('a', '')\n"
+        "d = name.startswith('x')\n"
+    )
+    assert len(list(matches_on_text(module))) == 3
+
+
+def test_only_the_base_classes_warn():
+    """Findings become warnings in one place; others may only hand them over."""
+    allowed = {
+        "_base.py",
+        "_findings/emit.py",
+        "_findings/__init__.py",
+        # A fit that its user ended, and what a model file cannot hold.
+        "_progress/stages.py",
+        "storage/encode.py",
+        # Clusterers have no embedding, and so no diagnosis.
+        "clustering/localized/base.py",
+        "clustering/mppca.py",
+    }
+    warning = re.compile(r"\b(warn_user|warnings\.warn|emit)\(")
+    found = {
+        str(path.relative_to(SOURCE))
+        for path in FILES
+        if warning.search(path.read_text(encoding="utf-8"))
+    }
+    assert found - allowed == set()

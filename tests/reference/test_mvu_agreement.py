@@ -7,7 +7,7 @@ from sklearn.base import clone
 from isofold import MVU
 from isofold.neighbors import resolve_graph
 from isofold.quality import procrustes_error
-from isofold.sdp import ConicSDP, LowRankSDP, Status
+from isofold.sdp import ConicSDP, LowRankSDP, Soft, Status
 from support.mvu_cases import fit_quietly, sparse_graph, variance
 from support.sdp_problems import cycle_edges, squared_lengths
 
@@ -47,7 +47,9 @@ def assert_same_optimum(ours, theirs, allowed=ALLOWED):
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize(("lengths", "angles"), [("at_most", False), (4.0, False), (4.0, True)])
+@pytest.mark.parametrize(
+    ("lengths", "angles"), [("at_most", False), (Soft(4.0), False), (Soft(4.0), True)]
+)
 def test_neighbor_graph(lengths, angles, seed):
     ours, theirs = both(arc(20, seed), lengths=lengths, n_neighbors=5, angles=angles)
     assert_same_optimum(ours, theirs)
@@ -88,12 +90,12 @@ def test_kept_lengths_of_a_neighbor_graph_are_bounded_alike(seed):
 
 def test_splitting_solver():
     ours, theirs = both(
-        arc(20), judge=ConicSDP(solver="scs", tol=1e-4), lengths=16.0, n_neighbors=5
+        arc(20), judge=ConicSDP(solver="scs", tol=1e-4), lengths=Soft(16.0), n_neighbors=5
     )
     assert_same_optimum(ours, theirs, allowed=2e-4)
 
 
-@pytest.mark.parametrize("lengths", ["equal", "at_most", 16.0])
+@pytest.mark.parametrize("lengths", ["equal", "at_most", Soft(16.0)])
 def test_distances_of_no_points(lengths):
     # Distances along a graph: they obey the triangle inequality, and no points have them all.
     edges = cycle_edges(9)

@@ -25,7 +25,7 @@ from isofold import (
     TesseraMap,
     Unfold,
 )
-from isofold.sdp import LowRankSDP
+from isofold.sdp import LowRankSDP, Soft
 
 
 def half_pipe(n, seed=0):
@@ -44,7 +44,7 @@ EMBEDDERS = {
     "IPA": IPA(random_state=0),
     "MVU": MVU(n_neighbors=8, solver=SHORT, random_state=0),
     "LandmarkMVU": LandmarkMVU(n_landmarks=20, random_state=0),
-    "FastMVU": FastMVU(n_functions=5, lengths=4.0, random_state=0),
+    "FastMVU": FastMVU(n_functions=5, lengths=Soft(4.0), random_state=0),
     "ColoredMVU": ColoredMVU(n_neighbors=5, solver=SHORT, random_state=0),
     "DisjointMVU": DisjointMVU(n_neighbors=8, solver=SHORT, random_state=0),
     "EAT": EAT(),

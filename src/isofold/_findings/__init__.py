@@ -5,6 +5,7 @@ from isofold._findings.finding import Diagnosis, Finding, Severity
 from isofold._findings.vocabulary import (
     PYTHON,
     SHELL,
+    Value,
     Vocabulary,
     parameter,
     setting,
@@ -17,6 +18,7 @@ __all__ = [
     "Diagnosis",
     "Finding",
     "Severity",
+    "Value",
     "Vocabulary",
     "emit",
     "parameter",

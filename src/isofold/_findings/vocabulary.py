@@ -14,7 +14,18 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["PYTHON", "SHELL", "Vocabulary", "parameter", "setting", "speaking"]
+__all__ = ["PYTHON", "SHELL", "Value", "Vocabulary", "parameter", "setting", "speaking"]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value that is typed otherwise in the shell than in Python."""
+
+    python: str
+    shell: str
+
+    def __repr__(self) -> str:
+        return self.python
 
 
 @dataclass(frozen=True)
@@ -33,9 +44,11 @@ class Vocabulary:
     def setting(self, name: str, value: Any) -> str:
         """Return a parameter with its value, as it is to be typed."""
         options = dict(self.options)
+        if isinstance(value, Value) and self.other_option:
+            value = value.shell
         if name in options:
             return f"{options[name]} {value}"
-        if self.other_option:
+        if self.other_option and name.isidentifier():
             text = str(value).lower() if isinstance(value, bool) else value
             return f"{self.other_option} {name}={text}"
         return f"{name}={value!r}"

@@ -26,7 +26,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -41,8 +41,9 @@ from isofold._validation import LARGEST_UNIT, check_count, check_seed
 from isofold.exceptions import InvalidInputError
 from isofold.extension.patch_map import MappedPoints, assemble
 from isofold.extension.placed_outliers import find_placed_outliers
-from isofold.neighbors import build_graph, levina_bickel_dimension
+from isofold.neighbors import NeighborGraph, build_graph, levina_bickel_dimension
 from isofold.neighbors.duplicates import find_distinct
+from isofold.neighbors.graph import check_same_samples
 from isofold.patches.noise_axes import find_reduction, is_flat
 from isofold.sdp import LowRankSDP
 from isofold.stitching.components import Unfolding, leave_flat, unfold
@@ -204,14 +205,37 @@ class IPA(BaseEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Embed the points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points.
+        y : None
+            Ignored; there for scikit-learn's pipelines.
+        **fit_params
+            The following, if there is one.
+        graph : NeighborGraph or None, default=None
+            A ready graph of mutual neighbors among these samples, for up to 20,000 of them. It is
+            used unless directions of pure noise are left out: without these, neighbors are others.
+
+        Returns
+        -------
+        self
+            The fitted embedder.
+        """
+        return super().fit(X, y, **fit_params)
+
+    def _fit(self, X: FloatArray, y: Any, *, graph: NeighborGraph | None = None) -> Fit:  # noqa: ARG002
+        _check_ready(X, graph)
         rng = check_seed(self.random_state)
         refuse_extreme_units(X)
         if self.terms is not None and not isinstance(self.terms, StitchTerms):
             msg = f"terms={self.terms!r} must be a StitchTerms or None."
             raise InvalidInputError(msg)
         for size in SAMPLE_SIZES:
-            fit = self._fit_sample(X, self._sample(len(X), size, rng), rng)
+            fit = self._fit_sample(X, self._sample(len(X), size, rng), rng, graph)
             diagnosis = Diagnosis(fit.findings)
             self._log("%s", diagnosis)
             if diagnosis["noise"].value > HOPELESS or interrupted():
@@ -222,7 +246,13 @@ class IPA(BaseEmbedder):
             self._log("%d samples leave doubts: %s", size, diagnosis)
         return fit
 
-    def _fit_sample(self, X: FloatArray, rows: IntArray, rng: np.random.RandomState) -> Fit:
+    def _fit_sample(
+        self,
+        X: FloatArray,
+        rows: IntArray,
+        rng: np.random.RandomState,
+        ready: NeighborGraph | None,
+    ) -> Fit:
         """Make patches from some samples, and map all of them."""
         sample = X[rows]
         r = self._dimension(sample)
@@ -230,13 +260,7 @@ class IPA(BaseEmbedder):
         # Directions of pure noise, or of nothing, are left out.
         reduction = None if flat else find_reduction(sample, r)
         places = sample if reduction is None else reduction.apply(sample)
-        most = max(1, find_distinct(places).n_nodes - 1)
-        graph = build_graph(
-            places,
-            n_neighbors=min(check_count(self.n_neighbors, name="n_neighbors"), most),
-            kind="mutual",
-            n_jobs=self.n_jobs,
-        )
+        graph = ready if ready is not None and reduction is None else self._neighbors(places)
         node_rows, places = rows[graph.sample_of_node], places[graph.sample_of_node]
         node_of_row = np.full(len(X), -1)
         node_of_row[rows] = graph.node_of_sample
@@ -281,6 +305,12 @@ class IPA(BaseEmbedder):
             bridges=node_samples[unfolding.graph.bridges],
             **_description(unfolding, mapped, relaxation, r),
         )
+
+    def _neighbors(self, points: FloatArray) -> NeighborGraph:
+        """Return the graph of mutual neighbors."""
+        most = max(1, find_distinct(points).n_nodes - 1)
+        k = min(check_count(self.n_neighbors, name="n_neighbors"), most)
+        return build_graph(points, n_neighbors=k, kind="mutual", n_jobs=self.n_jobs)
 
     def _transform(self, X: FloatArray) -> FloatArray:
         return self.map_.embed(X, with_distances=False, n_jobs=self.n_jobs).images
@@ -364,6 +394,19 @@ class IPA(BaseEmbedder):
 
     def _log(self, message: str, *values: Any) -> None:
         logger.log(logging.INFO if self.verbose else logging.DEBUG, message, *values)
+
+
+def _check_ready(X: FloatArray, graph: NeighborGraph | None) -> None:
+    """Refuse a ready graph of other samples, or of more than patches are made from."""
+    if graph is None:
+        return
+    check_same_samples(X, graph)
+    if len(X) > SAMPLE_SIZES[0]:
+        msg = (
+            f"X has {len(X)} samples, and patches are made from {SAMPLE_SIZES[0]} of them, so that "
+            f"a ready graph of all cannot be used. Leave graph out."
+        )
+        raise InvalidInputError(msg)
 
 
 def _description(

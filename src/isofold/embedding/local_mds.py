@@ -23,7 +23,7 @@ Venna, J., & Kaski, S. (2006). Local multidimensional scaling. Neural Networks 1
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
@@ -41,11 +41,7 @@ from isofold._validation import (
 )
 from isofold.embedding.mvu.base import check_lengths, find_bridges, new_map
 from isofold.linalg import classical_scaling, principal_coordinates
-from isofold.neighbors import (
-    LengthErrors,
-    edge_errors,
-    mean_at_nodes,
-)
+from isofold.neighbors import LengthErrors, NeighborGraph, edge_errors, mean_at_nodes
 from isofold.neighbors.search.build import METRICS
 from isofold.stress.local_stress import LocalRules, draw_all, draw_others, reach_of
 from isofold.stress.samples import Core, LocalSamples, Ways
@@ -180,7 +176,39 @@ class LocalMDS(BaseEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Embed the points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points, or their distances if ``metric="precomputed"``.
+        y : None
+            Ignored; there for scikit-learn's pipelines.
+        **fit_params
+            Any of the following.
+        graph : NeighborGraph or None, default=None
+            A ready graph of these samples, in place of that of `n_neighbors`. Its components are
+            joined by bridges.
+        guide : NeighborGraph or None, default=None
+            A ready graph of mutual neighbors, by which edges of `graph` that are short-cuts are
+            found.
+
+        Returns
+        -------
+        self
+            The fitted embedder.
+        """
+        return super().fit(X, y, **fit_params)
+
+    def _fit(
+        self,
+        X: FloatArray,
+        y: Any,  # noqa: ARG002
+        *,
+        graph: NeighborGraph | None = None,
+        guide: NeighborGraph | None = None,
+    ) -> Fit:
         r = check_count(self.n_components, name="n_components")
         k = check_count(self.n_neighbors, name="n_neighbors")
         check_choice(self.metric, METRICS, name="metric")
@@ -190,7 +218,7 @@ class LocalMDS(BaseEmbedder):
             n_epochs=check_repeats(self.n_epochs, name="n_epochs"),
         )
         rng = check_seed(self.random_state)
-        samples = LocalSamples(X, self.metric, k, self.n_jobs)
+        samples = LocalSamples(X, self.metric, k, self.n_jobs, ready=graph, ready_guide=guide)
         graph = samples.graph
         check_lengths(graph)
         if graph.n_nodes <= MOST_PAIRED:

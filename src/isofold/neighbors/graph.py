@@ -225,10 +225,10 @@ def points_of_nodes(X: Any, graph: NeighborGraph) -> FloatArray:
 
 def check_same_samples(samples: FloatArray, graph: NeighborGraph) -> None:
     """Refuse samples that cannot be those of the graph."""
-    if len(samples) != graph.n_samples:
+    if samples.shape[0] != graph.n_samples:
         msg = (
-            f"X has {len(samples)} rows, but the graph was built from {graph.n_samples} samples. "
-            f"Pass the same samples."
+            f"X has {samples.shape[0]} rows, but the graph was built from {graph.n_samples} "
+            f"samples. Pass the same samples."
         )
         raise InvalidInputError(msg)
 

@@ -63,8 +63,7 @@ def resolve_graph(
     X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
         The samples, as in `build_graph`.
     graph : Knn, Mutual, Radius, Bridged, Enhanced, Lengths, NeighborGraph or None, default=None
-        What to make, or a ready graph of these samples. `Knn` if None. Also the names "knn",
-        "mutual", "bridged" and "eng", a number (a radius), and a sparse matrix of lengths.
+        What to make, or a ready graph of these samples. `Knn` if None.
     n_neighbors : int or None, default=None
         Neighbors of a point where `graph` does not say how many, lowered to what the number of
         distinct points allows. A ready graph has no use for it, and refuses it.
@@ -129,22 +128,33 @@ def resolve_graph(
 
 
 def _choice_of(graph: Any) -> GraphChoice | NeighborGraph:
-    """Return what a name, a number or a sparse matrix means; a choice stays as it is."""
+    """Return a choice as it is; refuse what only stands for one, and name it."""
     if graph is None:
         return Knn()
     if isinstance(graph, GraphChoice | NeighborGraph):
         return graph
-    if isinstance(graph, Real) and not isinstance(graph, bool):
-        return Radius(check_positive(graph, name="graph"))
-    if sp.issparse(graph):
-        return Lengths(graph)
-    if isinstance(graph, str):
-        return NAMED_GRAPHS[check_choice(graph, NAMED_GRAPHS, name="graph")]()
+    instead = "Knn(), Mutual(), Bridged(), Enhanced(), Radius(r) or Lengths(matrix)"
+    if isinstance(graph, str) and graph in NAMED_GRAPHS:
+        instead = f"{NAMED_GRAPHS[graph].__name__}()"
+    elif isinstance(graph, Real) and not isinstance(graph, bool):
+        instead = f"Radius({graph})"
+    elif sp.issparse(graph):
+        instead = "Lengths(matrix)"
+    seen = repr(graph) if isinstance(graph, str | Real) else f"a {type(graph).__name__}"
     msg = (
-        f"graph is of type {type(graph).__name__}, but it must be one of {', '.join(NAMED_GRAPHS)},"
-        f" a positive number, a NeighborGraph, or a sparse matrix of lengths."
+        f"graph is {seen}, but it must be a choice of isofold.neighbors or a ready NeighborGraph. "
+        f"Pass isofold.neighbors.{instead}."
     )
     raise InvalidInputError(msg)
+
+
+def named_graph(name: Any) -> Any:
+    """Return the choice that a word, a number or a sparse matrix stands for, as in the shell."""
+    if isinstance(name, str):
+        return NAMED_GRAPHS[check_choice(name, NAMED_GRAPHS, name="graph")]()
+    if isinstance(name, Real) and not isinstance(name, bool):
+        return Radius(float(name))
+    return Lengths(name) if sp.issparse(name) else name
 
 
 def join_shared(X: Any, graph: NeighborGraph, *, metric: str = "euclidean") -> NeighborGraph:

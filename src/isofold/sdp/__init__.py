@@ -9,6 +9,7 @@ iterate into an `SDPSolution`. `dense` follows the central path of small program
 """
 
 from isofold.sdp.certificate import Certificate
+from isofold.sdp.posing.soft import Soft
 from isofold.sdp.problem import Constraints, GramSDP, square_constraints
 from isofold.sdp.solution import SDPSolution, Status
 from isofold.sdp.solvers.conic import ConicSDP
@@ -23,6 +24,7 @@ __all__ = [
     "GramSDP",
     "LowRankSDP",
     "SDPSolution",
+    "Soft",
     "Status",
     "square_constraints",
 ]

@@ -6,6 +6,7 @@ wrote ourselves are left as they are.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from isofold._findings import Diagnosis, Finding, Severity
@@ -20,6 +21,19 @@ def migrate_embedder(stored: dict[str, Any]) -> dict[str, Any]:
     """Give a fitted embedder of format 1, which only warned, a diagnosis."""
     if "embedding_" in stored:
         stored.setdefault("diagnosis_", Diagnosis())
+    return _with_choices(stored)
+
+
+def _with_choices(stored: dict[str, Any]) -> dict[str, Any]:
+    """Turn words and numbers that were parameters into the objects that are."""
+    from isofold.neighbors.resolve import named_graph
+    from isofold.sdp import Soft
+
+    if "graph" in stored:
+        is_default = isinstance(stored["graph"], str) and stored["graph"] == "knn"
+        stored["graph"] = None if is_default else named_graph(stored["graph"])
+    if isinstance(stored.get("lengths"), Real):
+        stored["lengths"] = Soft(float(stored["lengths"]))
     return stored
 
 

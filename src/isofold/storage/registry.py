@@ -111,6 +111,7 @@ KINDS: dict[str, Kind] = {
     "LowRankSDP": Kind("isofold.sdp.solvers.low_rank:LowRankSDP"),
     "DenseSDP": Kind("isofold.sdp.solvers.dense:DenseSDP"),
     "ConicSDP": Kind("isofold.sdp.solvers.conic:ConicSDP"),
+    "Soft": Kind("isofold.sdp.posing.soft:Soft"),
     "StitchTerms": Kind("isofold.stitching.terms:StitchTerms"),
     # Maps of new points.
     "PatchMap": Kind("isofold.extension.patch_map:PatchMap", check="patch_map"),

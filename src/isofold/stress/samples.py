@@ -17,15 +17,21 @@ from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.linalg import classical_scaling, principal_coordinates
 from isofold.neighbors import (
+    Bridged,
+    GraphChoice,
+    Knn,
+    Mutual,
     NeighborGraph,
     Neighbors,
     NeighborSearch,
     all_pairs_geodesics,
     build_search,
+    connect,
     connected_components,
     geodesic_distances,
     resolve_graph,
 )
+from isofold.neighbors.graph import check_same_samples
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.shortcuts import without_shortcuts
 
@@ -76,26 +82,37 @@ class LocalSamples:
         Neighbors in the graph.
     n_jobs : int or None
         Threads.
+    ready, ready_guide : NeighborGraph or None
+        Graphs that are there already: of neighbors, and of mutual neighbors.
     """
 
     X: Any
     metric: str
     n_neighbors: int
     n_jobs: int | None
+    ready: NeighborGraph | None = None
+    ready_guide: NeighborGraph | None = None
+
+    def __post_init__(self) -> None:
+        for graph in (self.ready, self.ready_guide):
+            if graph is not None:
+                check_same_samples(self.X, graph)
 
     @cached_property
     def graph(self) -> NeighborGraph:
         """The graph of nearest neighbors, joined by bridges if it falls into pieces."""
         n, d = self.X.shape
+        if self.ready is not None:
+            return connect(self.X, self.ready, metric=self.metric, n_jobs=self.n_jobs)
         if self.is_sparse:
             return self._ready_graph()
         if self.metric == "precomputed" or n < MANY_SAMPLES or d <= MANY_FEATURES:
-            return self._graph_of(self.X, "bridged", self.n_neighbors)
+            return self._graph_of(self.X, Bridged(), self.n_neighbors)
         leading = principal_coordinates(self.X, MANY_FEATURES)
         held = np.cumsum(leading.variances) / leading.total_variance
         n_axes = min(MANY_FEATURES, int(np.searchsorted(held, KEPT_VARIANCE)) + 1)
         seen = np.ascontiguousarray(leading.coordinates[:, :n_axes])
-        graph = self._graph_of(seen, "bridged", self.n_neighbors)
+        graph = self._graph_of(seen, Bridged(), self.n_neighbors)
         return replace(graph, lengths=self._lengths_of(graph).astype(graph.lengths.dtype))
 
     @cached_property
@@ -103,7 +120,7 @@ class LocalSamples:
         """The ways between all nodes along the graph without its short-cuts."""
         graph = self.graph
         if not self.is_sparse and graph.n_nodes > GUIDE_NEIGHBORS:
-            guide = self._graph_of(self.X, "mutual", GUIDE_NEIGHBORS)
+            guide = self.ready_guide or self._graph_of(self.X, Mutual(), GUIDE_NEIGHBORS)
             # In pieces it would lead round where there is no need to.
             if connected_components(guide).n_components == 1:
                 kept = without_shortcuts(graph, guide, n_jobs=self.n_jobs)
@@ -140,7 +157,7 @@ class LocalSamples:
         return Core(self, chosen, inner, inner.ways, None)
 
     def _ready_graph(self) -> NeighborGraph:
-        graph = resolve_graph(self.X, "knn", metric=self.metric, n_jobs=self.n_jobs)
+        graph = resolve_graph(self.X, Knn(), metric=self.metric, n_jobs=self.n_jobs)
         n_pieces = connected_components(graph).n_components
         if n_pieces > 1:
             msg = (
@@ -162,7 +179,7 @@ class LocalSamples:
             lengths[part] = np.linalg.norm(apart, axis=1)
         return lengths
 
-    def _graph_of(self, X: Any, kind: str, n_neighbors: int) -> NeighborGraph:
+    def _graph_of(self, X: Any, kind: GraphChoice, n_neighbors: int) -> NeighborGraph:
         return resolve_graph(
             X, kind, n_neighbors=n_neighbors, metric=self.metric, n_jobs=self.n_jobs
         )

@@ -18,6 +18,8 @@ from isofold._findings import Finding
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.neighbors import (
+    Knn,
+    Mutual,
     NeighborGraph,
     build_search,
     connected_components,
@@ -30,7 +32,7 @@ from isofold.neighbors import (
 from isofold.neighbors.dimension import local_singular_values
 from isofold.survey.shapes import recognize_shapes
 
-__all__ = ["Survey", "SurveyedPart", "survey_samples"]
+__all__ = ["Survey", "SurveyedPart", "survey_graph", "survey_samples"]
 
 MOST_SAMPLES = 5000
 """Samples that are looked at, by default."""
@@ -172,6 +174,7 @@ def survey_samples(
     *,
     metric: str = "euclidean",
     max_samples: int = MOST_SAMPLES,
+    graph: NeighborGraph | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Survey:
@@ -185,6 +188,8 @@ def survey_samples(
         What `X` holds.
     max_samples : int, default=5000
         Samples that are looked at; of more, as many are drawn.
+    graph : NeighborGraph or None, default=None
+        The graph of all samples, see `survey_graph`, if it is there already.
     random_state : int, RandomState or None, default=None
         Draws samples.
     n_jobs : int or None, default=None
@@ -208,7 +213,8 @@ def survey_samples(
     if n > max_samples and not sp.issparse(X):
         rows = np.sort(rng.choice(n, max_samples, replace=False))
         X = X[rows] if is_points else X[np.ix_(rows, rows)]
-    graph = _graph_of(X, metric, n_jobs)
+    if graph is None or X is not given:
+        graph = survey_graph(X, metric=metric, n_jobs=n_jobs)
     points = X[graph.sample_of_node].astype(np.float64) if is_points else None
     components = connected_components(graph).members() if graph.n_nodes > 1 else [np.arange(1)]
     samples = np.bincount(graph.node_of_sample, minlength=graph.n_nodes)
@@ -236,11 +242,12 @@ def survey_samples(
     )
 
 
-def _graph_of(X: Any, metric: str, n_jobs: int | None) -> NeighborGraph:
+def survey_graph(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) -> NeighborGraph:
+    """Return the graph by which data are looked at: of mutual neighbors, or of known distances."""
     if sp.issparse(X):
         # Known distances are a ready graph.
-        return resolve_graph(X, "knn", metric=metric, n_jobs=n_jobs)
-    return resolve_graph(X, "mutual", n_neighbors=NEIGHBORS, metric=metric, n_jobs=n_jobs)
+        return resolve_graph(X, Knn(), metric=metric, n_jobs=n_jobs)
+    return resolve_graph(X, Mutual(), n_neighbors=NEIGHBORS, metric=metric, n_jobs=n_jobs)
 
 
 def _rank(points: FloatArray, dtype: np.dtype[Any]) -> int:

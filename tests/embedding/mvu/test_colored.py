@@ -13,8 +13,9 @@ from isofold import MVU, ColoredMVU
 from isofold.embedding.mvu.colored import hsic as measured_hsic
 from isofold.embedding.mvu.side_kernels import side_kernel
 from isofold.exceptions import InvalidInputError, UnboundedProblemError
+from isofold.neighbors import Bridged
 from isofold.quality import one_nn_error, procrustes_error
-from isofold.sdp import LowRankSDP, Status
+from isofold.sdp import LowRankSDP, Soft, Status
 
 # Sums of n² products, n up to 200.
 ROUNDING = 1e-12
@@ -34,7 +35,7 @@ pytestmark = pytest.mark.filterwarnings(
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [ColoredMVU(graph="bridged", solver=LowRankSDP(rank=6, max_iter=2), random_state=0)]
+    [ColoredMVU(graph=Bridged(), solver=LowRankSDP(rank=6, max_iter=2), random_state=0)]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -177,7 +178,7 @@ def test_forms_of_labels_do_not_matter(cloud):
         np.testing.assert_array_equal(model(n_neighbors=6).fit_transform(cloud, same), expected)
 
 
-@pytest.mark.parametrize("lengths", ["at_most", 16.0])
+@pytest.mark.parametrize("lengths", ["at_most", Soft(16.0)])
 def test_lengths_as_in_mvu(cloud, lengths):
     y = np.arange(50) % 3
     colored = model(lengths=lengths, n_neighbors=6).fit(cloud, y)

@@ -16,6 +16,7 @@ from isofold.datasets import (
     rotated_swiss_rolls,
 )
 from isofold.exceptions import DoubtfulMapWarning, InvalidInputError
+from isofold.neighbors import Bridged
 from isofold.quality import one_nn_error, trustworthiness
 from isofold.sdp import LowRankSDP, Status
 from support.helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
@@ -105,7 +106,7 @@ def test_neighbors_are_trusted_more_than_with_bridges(make):
     n, k, _ = SETS[make]
     data = make(n, noise=0.05, random_state=1)
     ours = model(n_neighbors=k, solver=QUICK).fit_transform(data.X)
-    bridged = MVU(n_neighbors=k, graph="bridged", solver=QUICK, random_state=0, n_jobs=1)
+    bridged = MVU(n_neighbors=k, graph=Bridged(), solver=QUICK, random_state=0, n_jobs=1)
     assert trustworthiness(data.X, ours) >= trustworthiness(data.X, bridged.fit_transform(data.X))
 
 

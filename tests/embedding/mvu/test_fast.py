@@ -9,9 +9,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from isofold import MVU, FastMVU
 from isofold.embedding.mvu.mvu import pose
 from isofold.exceptions import DoubtfulMapWarning, InvalidInputError, UnboundedProblemError
-from isofold.neighbors import build_graph
+from isofold.neighbors import Bridged, build_graph
 from isofold.quality import procrustes_error
-from isofold.sdp import LowRankSDP, Status
+from isofold.sdp import LowRankSDP, Soft, Status
 from isofold.sdp.posing.laplacian_basis import laplacian_basis
 from isofold.sdp.solvers.conic import ConicSDP
 from support.helpers import assert_embedder_contract
@@ -31,7 +31,7 @@ REFERENCE_TOL = 1e-6
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [FastMVU(n_functions=4, graph="bridged", solver=LowRankSDP(rank=6, max_iter=2), random_state=0)]
+    [FastMVU(n_functions=4, graph=Bridged(), solver=LowRankSDP(rank=6, max_iter=2), random_state=0)]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -59,7 +59,7 @@ def points_of_the_sheet():
 def coarse(X):
     # Smooth functions alone do not keep lengths, and the method says so.
     with pytest.warns(DoubtfulMapWarning, match="shows the shape at best"):
-        return model(lengths=4.0).fit(X)
+        return model(lengths=Soft(4.0)).fit(X)
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def test_coarse_map_shows_the_shape_only(X, coarse, refined):
 @shape_only
 @pytest.mark.parametrize("penalty", [1.0, 16.0])
 def test_penalty_keeps_lengths(X, coarse, penalty):
-    other = model(lengths=penalty).fit(X)
+    other = model(lengths=Soft(penalty)).fit(X)
     assert other.solution_.status is Status.CERTIFIED
     graph, errors = coarse.graph_, []
     for fitted in (coarse, other):
@@ -174,7 +174,7 @@ def test_refined_map_is_true(refined):
     assert refined.unprojected_length_errors_.median < 2 * GAP
 
 
-@pytest.mark.parametrize("lengths", ["equal", 4.0])
+@pytest.mark.parametrize("lengths", ["equal", Soft(4.0)])
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 def test_more_functions_than_points(lengths):
     X = bent(12)
@@ -187,7 +187,7 @@ def test_more_functions_than_points(lengths):
 
 
 @shape_only
-@pytest.mark.parametrize("lengths", ["equal", 4.0])
+@pytest.mark.parametrize("lengths", ["equal", Soft(4.0)])
 def test_precomputed(X, coarse, refined, lengths):
     D = squareform(pdist(X))
     fitted = model(metric="precomputed", lengths=lengths).fit(D)
@@ -202,7 +202,7 @@ def test_precomputed(X, coarse, refined, lengths):
 @shape_only
 def test_sparse_precomputed(X, coarse):
     graph = build_graph(X, n_neighbors=12)
-    fitted = model(metric="precomputed", lengths=4.0).fit(sp.csr_array(graph.adjacency))
+    fitted = model(metric="precomputed", lengths=Soft(4.0)).fit(sp.csr_array(graph.adjacency))
     assert procrustes_error(fitted.embedding_, coarse.embedding_) < GAP**0.5
 
 
@@ -235,16 +235,16 @@ def test_loose_graph_is_told():
     [
         ({"n_functions": 0}, "n_functions=0"),
         ({"n_functions": 2.5}, "n_functions=2.5"),
-        ({"lengths": -1.0}, "-1.0 must be"),
-        ({"lengths": np.nan}, "nan must be"),
-        ({"lengths": np.inf}, "inf must be"),
+        ({"lengths": Soft(-1.0)}, "-1.0 must be"),
+        ({"lengths": Soft(np.nan)}, "nan must be"),
+        ({"lengths": Soft(np.inf)}, "inf must be"),
         ({"lengths": True}, "True must be"),
         ({"lengths": None}, "None must be"),
         ({"lengths": "same"}, "lengths='same'"),
         ({"lengths": "at_most"}, "lengths='at_most'"),
         ({"n_components": 0}, "n_components=0"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
-        ({"graph": "none"}, "graph='none'"),
+        ({"graph": "none"}, "graph is 'none'"),
         ({"metric": "cosine"}, "metric='cosine'"),
         ({"solver": 3}, "solver=3"),
         ({"random_state": "seed"}, "random_state='seed'"),
@@ -285,9 +285,9 @@ def test_new_points_land_where_they_belong(refined):
 def test_as_many_functions_as_points_are_not_compressed(monkeypatch):
     """All products of two functions would be more forms than there are edges."""
     X = grid(6, 5)
-    compressed = FastMVU(n_functions=5, lengths=1.0, random_state=0).fit(X)
+    compressed = FastMVU(n_functions=5, lengths=Soft(1.0), random_state=0).fit(X)
     monkeypatch.setattr("isofold.embedding.mvu.fast.compress", pytest.fail)
-    whole = FastMVU(n_functions=10**9, lengths=1.0, random_state=0).fit(X)
+    whole = FastMVU(n_functions=10**9, lengths=Soft(1.0), random_state=0).fit(X)
     assert whole.solution_.status is Status.CERTIFIED
     # More functions can only do better.
     assert whole.solution_.primal > compressed.solution_.primal

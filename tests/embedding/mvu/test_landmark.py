@@ -10,6 +10,7 @@ from isofold.datasets import s_curve
 from isofold.embedding.mvu.landmarks import spread_from_landmarks
 from isofold.embedding.mvu.reconstruction import reconstruction_weights
 from isofold.exceptions import InvalidInputError, UnboundedProblemError
+from isofold.neighbors import Bridged
 from isofold.quality import procrustes_error
 from isofold.sdp import GramSDP, LowRankSDP, Status
 from isofold.sdp.solvers.conic import ConicSDP
@@ -30,7 +31,7 @@ NEAR_MVU = 0.06
 # The checks' data are small clouds of noise, some of them in two pieces: "knn" refuses them.
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
-@parametrize_with_checks([LandmarkMVU(n_landmarks=20, graph="bridged", random_state=0)])
+@parametrize_with_checks([LandmarkMVU(n_landmarks=20, graph=Bridged(), random_state=0)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -185,7 +186,7 @@ def test_pieces():
     with pytest.raises(UnboundedProblemError, match=r"2 connected components.*LandmarkMVU"):
         model().fit(X)
     with pytest.warns(match="1 edge was added"):
-        joined = model(graph="bridged").fit(X)
+        joined = model(graph=Bridged()).fit(X)
     assert joined.solution_.status is Status.CERTIFIED
     assert joined.bridges_.shape == (1, 2)
 
@@ -239,7 +240,7 @@ def test_copies_share_a_landmark(X):
         ({"n_weights": 0}, "n_weights=0"),
         ({"n_components": 0}, "n_components=0"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
-        ({"graph": "none"}, "graph='none'"),
+        ({"graph": "none"}, "graph is 'none'"),
         ({"solver": "fast"}, "solver='fast'"),
         ({"random_state": "seed"}, "random_state='seed'"),
     ],

@@ -11,14 +11,14 @@ from sklearn.base import clone
 from isofold import MVU, datasets
 from isofold.exceptions import DoubtfulMapWarning
 from isofold.linalg import procrustes
-from isofold.neighbors import NeighborGraph, resolve_graph
+from isofold.neighbors import Lengths, NeighborGraph, Radius, resolve_graph
 from isofold.quality import procrustes_error
-from isofold.sdp import LowRankSDP, Status
+from isofold.sdp import LowRankSDP, Soft, Status
 from support.helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
 from support.mvu_cases import bent_grid, fit_quietly, grid, sparse_graph, variance
 from support.sdp_problems import cycle_edges, path_edges
 
-FORMS = ["equal", "at_most", 16.0]
+FORMS = ["equal", "at_most", Soft(16.0)]
 TIGHT = LowRankSDP(tol=1e-8, violation_tol=1e-8)
 
 # A gap ε leaves ⟨S, G⟩ ≤ ε tr G, so that at most √(ε tr G / λ) lies off the optimal axes, λ being
@@ -72,7 +72,10 @@ def test_path_unfolds_to_a_line(lengths):
     steps = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.5, 0.7])
     line = np.append(0.0, np.cumsum(steps))[:, None]
     mvu = model(
-        graph=sparse_graph(8, path_edges(8), steps), n_components=1, lengths=lengths, solver=TIGHT
+        graph=Lengths(sparse_graph(8, path_edges(8), steps)),
+        n_components=1,
+        lengths=lengths,
+        solver=TIGHT,
     )
     assert_equal_up_to_rigid_motion(mvu.fit_transform(any_points(8)), line, atol=PLACE)
     assert mvu.discarded_variance_ratio_ < LENGTH
@@ -84,7 +87,7 @@ def test_bent_chain_of_points_unfolds_to_a_line():
     angle = 0.4 * np.arange(12)
     arc = np.column_stack([np.cos(angle), np.sin(angle)])
     chord = 2 * np.sin(0.2)
-    mvu = model(graph=1.1 * chord, n_components=1, solver=TIGHT)
+    mvu = model(graph=Radius(1.1 * chord), n_components=1, solver=TIGHT)
     line = chord * np.arange(12.0)[:, None]
     assert_equal_up_to_rigid_motion(mvu.fit_transform(arc), line, atol=PLACE)
 
@@ -92,7 +95,7 @@ def test_bent_chain_of_points_unfolds_to_a_line():
 @pytest.mark.parametrize("n", [5, 9])
 def test_cycle_unfolds_to_a_regular_polygon(n):
     # Only its sides are known; a polygon of n sides of length 2 has the radius 1/sin(π/n).
-    mvu = model(graph=sparse_graph(n, cycle_edges(n), 2.0), solver=TIGHT)
+    mvu = model(graph=Lengths(sparse_graph(n, cycle_edges(n), 2.0)), solver=TIGHT)
     Y = mvu.fit_transform(any_points(n))
     angle = 2 * np.pi * np.arange(n) / n
     polygon = np.column_stack([np.cos(angle), np.sin(angle)]) / np.sin(np.pi / n)
@@ -105,7 +108,7 @@ def test_cycle_unfolds_to_a_regular_polygon(n):
 @pytest.mark.parametrize("nu", [1, 4.0, np.float64(256.0)])
 def test_soft_cycle_has_sides_that_are_known(nu):
     # The multipliers are 1/λ₂ by symmetry, and the natural penalty is ν/λ₂: squared sides 1 + 1/ν.
-    mvu = model(graph=sparse_graph(7, cycle_edges(7), 3.0), lengths=nu, solver=TIGHT)
+    mvu = model(graph=Lengths(sparse_graph(7, cycle_edges(7), 3.0)), lengths=Soft(nu), solver=TIGHT)
     Y = mvu.fit_transform(any_points(7))
     sides = np.linalg.norm(Y - np.roll(Y, 1, axis=0), axis=1)
     np.testing.assert_allclose(sides, 3.0 * np.sqrt(1 + 1 / nu), rtol=PLACE)
@@ -117,7 +120,7 @@ def test_soft_cycle_has_sides_that_are_known(nu):
 def test_flat_grid_comes_back(lengths, d):
     flat = grid(5, 6)
     turn = np.linalg.qr(np.random.RandomState(0).normal(size=(d, d)))[0][:2]
-    mvu = model(graph=1.5, lengths=lengths, solver=TIGHT)
+    mvu = model(graph=Radius(1.5), lengths=lengths, solver=TIGHT)
     Y = mvu.fit_transform(flat @ turn + 7.0)
     assert_equal_up_to_rigid_motion(Y, flat, atol=PLACE)
     assert mvu.distortion_.max() < PLACE
@@ -128,7 +131,7 @@ def test_angles_keep_the_kinks_of_a_chain():
     angle = 0.5 * np.arange(10)
     arc = np.column_stack([np.cos(angle), np.sin(angle)])
     chord = 2 * np.sin(0.25)
-    Y = model(graph=1.1 * chord, angles=True, solver=TIGHT).fit_transform(arc)
+    Y = model(graph=Radius(1.1 * chord), angles=True, solver=TIGHT).fit_transform(arc)
     along, across = chord * np.cos(0.25), chord * np.sin(0.25)
     zigzag = np.column_stack([along * np.arange(10.0), across * (np.arange(10) % 2)])
     assert_equal_up_to_rigid_motion(Y, zigzag, atol=PLACE)
@@ -137,7 +140,7 @@ def test_angles_keep_the_kinks_of_a_chain():
 @pytest.mark.parametrize("lengths", ["equal", "at_most"])
 def test_cylinder_strip_is_its_rectangle(lengths):
     bent, flat = bent_grid(4, 9)
-    mvu = model(graph=1.5, lengths=lengths, solver=TIGHT)
+    mvu = model(graph=Radius(1.5), lengths=lengths, solver=TIGHT)
     assert_equal_up_to_rigid_motion(mvu.fit_transform(bent), flat, atol=PLACE)
     assert mvu.solution_.status is Status.CERTIFIED
 
@@ -154,7 +157,7 @@ def test_complete_graph_is_classical_scaling(r):
 
 def test_triangle_of_given_sides():
     sides = sparse_graph(3, [[0, 1], [1, 2], [2, 0]], [3.0, 4.0, 5.0])
-    Y = model(graph=sides, solver=TIGHT).fit_transform(any_points(3))
+    Y = model(graph=Lengths(sides), solver=TIGHT).fit_transform(any_points(3))
     np.testing.assert_allclose(pdist(Y), [3.0, 5.0, 4.0], rtol=LENGTH)
 
 
@@ -184,7 +187,9 @@ def test_lengths_of_well_posed_graphs_are_kept(seed):
     triangles = np.array([[1, 2], [0, 1], [0, 2], [1, 3], [2, 3]])
     for n, edges in ((12, tree(rng, 12)), (8, cycle_edges(8)), (4, triangles)):
         lengths = rng.uniform(0.8, 1.5, size=len(edges))
-        mvu = fit_quietly(model(graph=sparse_graph(n, edges, lengths), solver=TIGHT), any_points(n))
+        mvu = fit_quietly(
+            model(graph=Lengths(sparse_graph(n, edges, lengths)), solver=TIGHT), any_points(n)
+        )
         assert mvu.unprojected_length_errors_.largest < LENGTH
         assert mvu.solution_.status is Status.CERTIFIED
 
@@ -223,7 +228,9 @@ def test_bounds_are_met_if_lengths_may_shrink(sheet):
 
 
 def test_soft_lengths_become_true_with_their_weight(sheet):
-    errors = [model(lengths=nu).fit(sheet[0]).length_errors_.median for nu in (1.0, 16.0, 256.0)]
+    errors = [
+        model(lengths=Soft(nu)).fit(sheet[0]).length_errors_.median for nu in (1.0, 16.0, 256.0)
+    ]
     assert errors[0] > 3 * errors[1] > 9 * errors[2]
 
 
@@ -268,7 +275,7 @@ def test_given_graphs_are_the_same_as_their_points(sheet):
     graph = resolve_graph(X, n_neighbors=12)
     expected = model().fit_transform(X)
     np.testing.assert_array_equal(model(graph=graph).fit_transform(X), expected)
-    np.testing.assert_array_equal(model(graph=graph.adjacency).fit_transform(X), expected)
+    np.testing.assert_array_equal(model(graph=Lengths(graph.adjacency)).fit_transform(X), expected)
     ready = model(metric="precomputed")
     np.testing.assert_array_equal(ready.fit_transform(graph.adjacency), expected)
     # A row that stores its own zero says which sample it is.
@@ -292,7 +299,7 @@ def test_distances_are_as_good_as_points(sheet):
 
 def test_radius(sheet):
     X, flat = sheet
-    mvu = model(graph=0.8)
+    mvu = model(graph=Radius(0.8))
     assert procrustes_error(mvu.fit_transform(X), flat) < ROLL_ERROR
     near = np.argwhere(np.triu(squareform(pdist(X)) <= 0.8, k=1))
     np.testing.assert_array_equal(mvu.graph_.edges, near)

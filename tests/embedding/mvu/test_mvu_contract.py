@@ -6,6 +6,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isofold import MVU
+from isofold.neighbors import Bridged, Enhanced
 
 
 # The checks' data are small clouds of noise, some of them in two pieces. No map of two dimensions
@@ -15,8 +16,8 @@ from isofold import MVU
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
-        MVU(graph="bridged", random_state=0),
-        MVU(n_components=1, graph="eng", lengths="at_most", n_neighbors=6, random_state=0),
+        MVU(graph=Bridged(), random_state=0),
+        MVU(n_components=1, graph=Enhanced(), lengths="at_most", n_neighbors=6, random_state=0),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

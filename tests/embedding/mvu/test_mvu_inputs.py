@@ -15,9 +15,9 @@ from isofold.exceptions import (
     InvalidInputError,
     UnboundedProblemError,
 )
-from isofold.neighbors import resolve_graph
+from isofold.neighbors import Bridged, Enhanced, Knn, Lengths, Mutual, Radius, resolve_graph
 from isofold.quality import procrustes_error
-from isofold.sdp import LowRankSDP
+from isofold.sdp import LowRankSDP, Soft
 from support.mvu_cases import fit_quietly, neighbor_graph, sparse_graph, variance
 from support.sdp_problems import path_edges
 
@@ -28,7 +28,7 @@ SAME = 5e-3
 FLAT = np.random.RandomState(0).rand(40, 2)
 SHEET = np.column_stack([FLAT, 0.3 * FLAT[:, 0] ** 2])
 APART = np.concatenate([SHEET[:25], SHEET[:25] + np.array([20.0, 0.0, 0.0])])
-FORMS = ["equal", "at_most", 16.0]
+FORMS = ["equal", "at_most", Soft(16.0)]
 
 
 def model(**parameters):
@@ -50,19 +50,19 @@ def assert_usable(mvu, n):
 
 
 @pytest.mark.parametrize("lengths", FORMS)
-@pytest.mark.parametrize("graph", ["knn", "mutual"])
+@pytest.mark.parametrize("graph", [Knn(), Mutual()])
 def test_pieces_are_refused_at_once(graph, lengths):
     solver = LowRankSDP(callback=lambda _: pytest.fail("there was an iteration"))
     with pytest.raises(UnboundedProblemError, match="without end") as refused:
         model(graph=graph, lengths=lengths, solver=solver).fit(APART)
     assert refused.value.n_components == 2
-    for word in ("MVU", "25, 25", "DisjointMVU", 'graph="eng"', "enhanced neighborhood graph"):
+    for word in ("MVU", "25, 25", "DisjointMVU", "graph=Enhanced()", "enhanced neighborhood graph"):
         assert word in str(refused.value)
 
 
 def test_many_pieces_are_counted():
     with pytest.raises(UnboundedProblemError, match=r"1, 1, 1, 1, 1, \.\.\.") as refused:
-        model(graph=1e-9).fit(SHEET)
+        model(graph=Radius(1e-9)).fit(SHEET)
     assert refused.value.n_components == 40
 
 
@@ -75,10 +75,10 @@ def test_pieces_of_a_given_graph_are_refused(X):
     with pytest.raises(UnboundedProblemError):
         model(metric="precomputed").fit(X)
     with pytest.raises(UnboundedProblemError):
-        model(graph=X).fit(SHEET[:10])
+        model(graph=Lengths(X)).fit(SHEET[:10])
 
 
-@pytest.mark.parametrize("graph", ["bridged", "eng"])
+@pytest.mark.parametrize("graph", [Bridged(), Enhanced()])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_added_links_are_recorded_and_told_once(graph):
     mvu = model(graph=graph, n_neighbors=8)
@@ -94,7 +94,7 @@ def test_added_links_are_recorded_and_told_once(graph):
 
 def test_bridges_are_pairs_of_samples():
     X = np.concatenate([APART[:5], APART])
-    mvu = model(graph="bridged", n_neighbors=8)
+    mvu = model(graph=Bridged(), n_neighbors=8)
     with pytest.warns(DisconnectedGraphWarning):
         fit_quietly(mvu, X)
     # Copies come first: nodes and samples have different numbers.
@@ -102,7 +102,7 @@ def test_bridges_are_pairs_of_samples():
     assert gap == pytest.approx(squareform(pdist(APART))[:25, 25:].min())
 
 
-@pytest.mark.parametrize("graph", ["bridged", "eng"])
+@pytest.mark.parametrize("graph", [Bridged(), Enhanced()])
 def test_nothing_is_told_of_data_in_one_piece(graph):
     mvu = model(graph=graph).fit(SHEET)
     np.testing.assert_array_equal(mvu.embedding_, model().fit_transform(SHEET))
@@ -129,7 +129,7 @@ def test_contradiction_names_its_triangle():
 def test_contradiction_along_a_longer_path():
     edges = [*path_edges(5).tolist(), [0, 4]]
     with pytest.raises(InvalidInputError, match="path 0 - 1 - 2 - 3 - 4 add up to 4"):
-        model(graph=sparse_graph(5, edges, [1, 1, 1, 1, 7.0])).fit(SHEET[:5])
+        model(graph=Lengths(sparse_graph(5, edges, [1, 1, 1, 1, 7.0]))).fit(SHEET[:5])
 
 
 def test_contradiction_that_no_triangle_shows():
@@ -146,7 +146,7 @@ def test_contradiction_among_copies_names_samples():
         model(metric="precomputed").fit(distances)
 
 
-@pytest.mark.parametrize("lengths", ["at_most", 16.0])
+@pytest.mark.parametrize("lengths", ["at_most", Soft(16.0)])
 def test_contradictory_lengths_may_bend(lengths):
     distances = np.array([[0, 1, 5.0], [1, 0, 1], [5, 1, 0]])
     with warnings.catch_warnings(record=True) as caught:
@@ -163,20 +163,20 @@ def test_contradictory_lengths_may_bend(lengths):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"lengths": "soft"}, "lengths='soft' must be 'equal', 'at_most' or a positive number"),
+        ({"lengths": "soft"}, "lengths='soft' must be 'equal', 'at_most' or isofold.sdp.Soft"),
         ({"lengths": True}, "lengths=True"),
-        ({"lengths": -1.0}, "lengths=-1.0"),
-        ({"lengths": 0}, "lengths=0"),
-        ({"lengths": np.nan}, "lengths=nan"),
-        ({"lengths": np.inf}, "lengths=inf"),
+        ({"lengths": Soft(-1.0)}, "weight of Soft=-1.0"),
+        ({"lengths": Soft(0)}, "weight of Soft=0"),
+        ({"lengths": Soft(np.nan)}, "weight of Soft=nan"),
+        ({"lengths": Soft(np.inf)}, "weight of Soft=inf"),
         ({"lengths": None}, "lengths=None"),
-        ({"graph": "complete"}, "graph='complete' is unknown"),
-        ({"graph": []}, "graph is of type list"),
-        ({"graph": np.ones((40, 40))}, "graph is of type ndarray"),
-        ({"graph": sp.eye_array(3)}, r"graph has shape \(3, 3\), but X has 40 samples"),
+        ({"graph": "complete"}, "graph is 'complete'.*Pass isofold.neighbors.Knn"),
+        ({"graph": []}, "graph is a list"),
+        ({"graph": np.ones((40, 40))}, "graph is a ndarray"),
+        ({"graph": Lengths(sp.eye_array(3))}, r"graph has shape \(3, 3\), but X has 40 samples"),
         ({"graph": neighbor_graph(2, [[0, 1]], 1.0)}, "2 samples"),
-        ({"graph": sp.csr_array(-np.ones((40, 40)))}, "graph .*1600 negative"),
-        ({"graph": sp.csr_array(np.full((40, 40), np.nan))}, "graph .*1600 NaN"),
+        ({"graph": Lengths(sp.csr_array(-np.ones((40, 40))))}, "graph .*1600 negative"),
+        ({"graph": Lengths(sp.csr_array(np.full((40, 40), np.nan)))}, "graph .*1600 NaN"),
         ({"solver": "clarabel"}, "solver='clarabel' must be a LowRankSDP, a DenseSDP, a ConicSDP"),
         ({"solver": LowRankSDP}, "must be a LowRankSDP, a DenseSDP, a ConicSDP or None"),
         ({"solver": LowRankSDP(tol=-1.0)}, "tol=-1.0"),
@@ -186,9 +186,12 @@ def test_contradictory_lengths_may_bend(lengths):
         ({"n_components": None}, "n_components=None"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
         ({"n_neighbors": 2.5}, "n_neighbors=2.5"),
-        ({"n_neighbors": 5, "graph": 1.0}, "graph=1.0 keeps .* and n_neighbors=5 .*Pass one"),
-        ({"graph": -1.0}, "graph=-1.0"),
-        ({"graph": np.nan}, "graph=nan"),
+        (
+            {"n_neighbors": 5, "graph": Radius(1.0)},
+            "Radius.radius=1.0. keeps .* and n_neighbors=5 .*Pass one",
+        ),
+        ({"graph": Radius(-1.0)}, "radius=-1.0"),
+        ({"graph": Radius(np.nan)}, "radius=nan"),
         ({"metric": "cosine"}, "metric='cosine' is unknown"),
         ({"random_state": "seed"}, "random_state='seed'"),
         ({"n_jobs": 0}, "n_jobs=0"),
@@ -206,12 +209,12 @@ def test_combinations_that_make_no_sense():
         model(metric="precomputed", angles=True).fit(sp.csr_array(distances))
     for X in (distances, sp.csr_array(distances)):
         with pytest.raises(InvalidInputError, match="compares the directions of edges"):
-            model(metric="precomputed", graph="eng").fit(X)
-    for size in ({"graph": 1.0}, {"n_neighbors": 5}):
+            model(metric="precomputed", graph=Enhanced()).fit(X)
+    for size in ({"graph": Radius(1.0)}, {"n_neighbors": 5}):
         with pytest.raises(InvalidInputError, match="ready"):
             model(metric="precomputed", **size).fit(sp.csr_array(distances))
     with pytest.raises(InvalidInputError, match="ready"):
-        model(graph=sp.csr_array(distances), n_neighbors=5).fit(SHEET)
+        model(graph=Lengths(sp.csr_array(distances)), n_neighbors=5).fit(SHEET)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -234,7 +237,7 @@ def test_one_sample():
 
 
 @pytest.mark.parametrize("lengths", FORMS)
-@pytest.mark.parametrize("graph", ["knn", "mutual", "bridged", "eng"])
+@pytest.mark.parametrize("graph", [Knn(), Mutual(), Bridged(), Enhanced()])
 def test_points_that_are_all_equal_share_one_place(lengths, graph):
     mvu = model(lengths=lengths, graph=graph).fit(np.full((10, 3), 2.5))
     np.testing.assert_array_equal(mvu.embedding_, np.zeros((10, 2)))

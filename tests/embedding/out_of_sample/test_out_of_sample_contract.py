@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isofold import MVU, OutOfSample
 from isofold.extension import fit_nystrom
+from isofold.neighbors import Bridged
 from isofold.sdp import LowRankSDP
 from support.helpers import assert_embedder_contract
 
@@ -62,7 +63,7 @@ class LinearKernel:
         OutOfSample(PCA(n_components=2), method="kernel_ridge"),
         OutOfSample(PCA(n_components=2), method=LinearKernel()),
         OutOfSample(
-            MVU(graph="bridged", n_neighbors=4, solver=LowRankSDP(max_iter=2), random_state=0)
+            MVU(graph=Bridged(), n_neighbors=4, solver=LowRankSDP(max_iter=2), random_state=0)
         ),
     ]
 )

@@ -72,7 +72,21 @@ def make_estimator(options: FitOptions) -> Any:
         "n_jobs": options.jobs,
     }
     chosen = {key: value for key, value in given.items() if key in known and value is not None}
-    return estimator.set_params(**chosen, **settings)
+    return estimator.set_params(**chosen, **_as_objects(settings))
+
+
+def _as_objects(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with the objects that words and numbers of the shell stand for."""
+    from isofold.neighbors.resolve import named_graph
+    from isofold.sdp import Soft
+
+    made = dict(settings)
+    if "graph" in made:
+        made["graph"] = named_graph(made["graph"])
+    lengths = made.get("lengths")
+    if isinstance(lengths, int | float) and not isinstance(lengths, bool):
+        made["lengths"] = Soft(float(lengths))
+    return made
 
 
 def _read_settings(pairs: tuple[str, ...]) -> dict[str, Any]:

@@ -265,8 +265,10 @@ def _refuse_indefinite(span: KernelSpan) -> None:
         raise InvalidInputError(msg)
 
 
-def find_kernel(span: KernelSpan, *, n_kept: int, is_faithful: bool) -> Iterator[Finding]:
+def find_kernel(span: KernelSpan | None, *, n_kept: int, is_faithful: bool) -> Iterator[Finding]:
     """Yield findings if a kernel is close to the identity, or too poor to unfold with."""
+    if span is None:
+        return
     n = len(span.kernel)
     if span.similarity < STRANGERS and n > 2:
         yield Finding.checked("kernel_identity", span.similarity, STRANGERS, is_raised=True)

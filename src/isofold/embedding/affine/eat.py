@@ -25,10 +25,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from isofold._base import Fit
-from isofold._findings import setting
+from isofold._findings import Finding, setting
 from isofold._parallel import n_workers
 from isofold._progress.stages import interrupted
-from isofold._typing import FloatArray
+from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_seed
 from isofold.embedding.affine.base import (
     KernelEmbedder,
@@ -41,6 +41,7 @@ from isofold.embedding.affine.pairs import DistinctSamples, RequestedPairs, Side
 from isofold.embedding.affine.program import AffineProgram, find_targets
 from isofold.embedding.affine.span import KernelSpan
 from isofold.embedding.mvu.base import (
+    Unfolded,
     describe,
     find_bridges,
     find_loose_graph,
@@ -262,16 +263,12 @@ class EAT(KernelEmbedder):
         new_map = fitted_map(kernel_map, span, Y)
         is_linear = isinstance(self.kernel, str) and self.kernel == "linear"
         is_faithful = unfolded.lengths.median <= FAITHFUL
-        bridges = np.empty((0, 2), dtype=np.intp)
         return Fit.of(
             Y[places.node_of_sample],
             map_=new_map,
             findings=(
                 *find_kernel_map(new_map, Y, X[nodes]),
-                *(() if graph is None else find_bridges(graph)),
-                *find_uncertified(result.solution),
-                *find_targets(result),
-                *((find_loose_graph(unfolded),) if is_loose(unfolded) else ()),
+                *_find_doubts(graph, result, unfolded),
                 *find_kernel(span, n_kept=len(sides.keep), is_faithful=is_faithful),
             ),
             dual_coef=new_map.coefficients,
@@ -283,7 +280,7 @@ class EAT(KernelEmbedder):
             least_error=result.least_error,
             graph=graph,
             pairs=sides,
-            bridges=bridges if graph is None else graph.sample_of_node[graph.bridges],
+            bridges=_bridges(graph),
             preservation_error=preservation(Y, sides.keep, sides.targets, sides.units),
             stretch=float(np.vdot(Y, sides.objective @ Y)),
             spectrum=unfolded.spectrum,
@@ -305,6 +302,24 @@ class EAT(KernelEmbedder):
             node_of_sample=places.node_of_sample,
             sample_of_node=places.sample_of_node,
         )
+
+
+def _find_doubts(
+    graph: NeighborGraph | None, result: Stretched, unfolded: Unfolded
+) -> Iterator[Finding]:
+    """Yield findings about the graph, the solution and its projection to the map."""
+    if graph is not None:
+        yield from find_bridges(graph)
+    yield from find_uncertified(result.solution)
+    yield from find_targets(result)
+    if is_loose(unfolded):
+        yield find_loose_graph(unfolded)
+
+
+def _bridges(graph: NeighborGraph | None) -> IntArray:
+    """Return the pairs of samples that were linked across gaps."""
+    none = np.empty((0, 2), dtype=np.intp)
+    return none if graph is None else graph.sample_of_node[graph.bridges]
 
 
 def _widest(

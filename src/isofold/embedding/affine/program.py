@@ -40,7 +40,7 @@ CONTRADICTED = 0.05
 """Least error of kept squared distances from which targets count as contradictory."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class AffineProgram:
     """The two stages for one set of pairs, to be solved for one kernel or several.
 

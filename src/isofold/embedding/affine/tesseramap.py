@@ -38,6 +38,7 @@ from isofold.embedding.affine.base import (
 )
 from isofold.embedding.affine.pairs import short
 from isofold.embedding.affine.seams import choose_links
+from isofold.embedding.affine.span import KernelSpan
 from isofold.embedding.affine.tessera_labels import tessera_labels
 from isofold.embedding.affine.tessera_program import (
     NOTHING,
@@ -47,6 +48,7 @@ from isofold.embedding.affine.tessera_program import (
     stretch_on_map,
 )
 from isofold.embedding.mvu.base import (
+    Unfolded,
     describe,
     find_bridges,
     find_uncertified,
@@ -61,10 +63,10 @@ from isofold.extension import (
     spread_landmarks,
 )
 from isofold.linalg import deterministic_signs, principal_coordinates
-from isofold.neighbors import NeighborGraph, build_graph, mean_at_nodes, resolve_graph
+from isofold.neighbors import Bridged, NeighborGraph, build_graph, mean_at_nodes, resolve_graph
 from isofold.patches.tesserae import Tesserae, cut_tesserae
 from isofold.sdp import DenseSDP
-from isofold.sdp.posing.two_stage import stretch
+from isofold.sdp.posing.two_stage import Stretched, stretch
 
 __all__ = ["TesseraMap"]
 
@@ -245,24 +247,13 @@ class TesseraMap(KernelEmbedder):
         solver = self._solver(graph, r, rng)
         problem = pose_tesserae(scaled, tesserae, near, links, n_jobs=self.n_jobs)
         result = stretch(problem, slack=SLACK, solver=solver, units=units)
-        span = kernel_map = None
-        if len(points) <= MOST_EXACT:
-            span, kernel_map = next(self._spans(points, graph.lengths.astype(np.float64)))
-            lost = span.lost(tesserae.matrix @ result.solution.coordinates)
-            if lost > CONFINED and span.rank > tesserae.n_rows:
-                # The face of a kernel of low rank: U becomes KK⁺U.
-                problem = pose_tesserae(scaled, tesserae, near, links, functions=span.functions)
-                result = stretch(problem, slack=SLACK, solver=solver, units=units)
+        span, kernel_map = self._span(points, graph)
+        if span is not None and _bends(span, tesserae, result):
+            # The face of a kernel of low rank: U becomes KK⁺U.
+            problem = pose_tesserae(scaled, tesserae, near, links, functions=span.functions)
+            result = stretch(problem, slack=SLACK, solver=solver, units=units)
         # Step 7: Y = U·B^½, centered, in principal axes; and the map for new samples.
-        poses = result.solution.coordinates
-        if span is None:
-            poses, spectrum = principal_poses(tesserae, poses, r)
-            placed = np.asarray(tesserae.matrix @ poses)
-            Y = unit * deterministic_signs(placed - placed.mean(axis=0))
-        else:
-            placed = span.project(np.asarray(tesserae.matrix @ poses))
-            Y = unit * principal_coordinates(placed, tol=NOTHING).coordinates
-            spectrum = np.mean((Y / unit) ** 2, axis=0)
+        poses, Y, spectrum = _principal(tesserae, result.solution.coordinates, span, unit, r)
         unfolded = describe(Y, graph, r)
         leading = unfolded.coordinates
         if span is not None and kernel_map is not None:
@@ -273,21 +264,17 @@ class TesseraMap(KernelEmbedder):
             stretched = float(np.vdot(poses[:, :r], problem.objective @ poses[:, :r]))
         link_error = float(np.sqrt(preservation(Y / unit, links.pairs, links.lengths, units)))
         discarded = float(spectrum[r:].sum() / spectrum.sum())
-        squared = graph.lengths.astype(np.float64) ** 2
-        least = np.maximum(squared, short(graph.lengths) ** 2)
-        findings = [
-            *find_bridges(graph),
-            *find_uncertified(result.solution),
-            *_find_tesserae(tesserae, link_error, discarded),
-        ]
-        if span is not None:
-            is_faithful = unfolded.lengths.median <= BENT
-            findings += find_kernel_map(new_map, leading, points)
-            findings += find_kernel(span, n_kept=len(links.pairs), is_faithful=is_faithful)
+        is_faithful = unfolded.lengths.median <= BENT
         return Fit.of(
             leading[graph.node_of_sample],
             map_=new_map,
-            findings=findings,
+            findings=(
+                *find_bridges(graph),
+                *find_uncertified(result.solution),
+                *_find_tesserae(tesserae, link_error, discarded),
+                *(() if span is None else find_kernel_map(new_map, leading, points)),
+                *find_kernel(span, n_kept=len(links.pairs), is_faithful=is_faithful),
+            ),
             stretch=stretched,
             kernel_rank_ratio=None if span is None else span.rank / len(points),
             link_error=link_error,
@@ -298,13 +285,18 @@ class TesseraMap(KernelEmbedder):
             solution=result.solution,
             weight=result.weight,
             tesserae=tesserae.scaled(unit),
-            labels=tesserae.labels[graph.node_of_sample],
-            graph=graph,
-            bridges=graph.sample_of_node[graph.bridges],
             links=graph.sample_of_node[links.pairs],
-            preservation_error=preservation(leading, graph.edges, graph.lengths, least),
-            distortion=mean_at_nodes(unfolded.errors, graph)[graph.node_of_sample],
+            labels=tesserae.labels[graph.node_of_sample],
+            **_description(graph, unfolded),
         )
+
+    def _span(
+        self, points: FloatArray, graph: NeighborGraph
+    ) -> tuple[KernelSpan, KernelMap] | tuple[None, None]:
+        """Return the functions of the kernel and their map, unless there are too many points."""
+        if len(points) > MOST_EXACT:
+            return None, None
+        return next(self._spans(points, graph.lengths.astype(np.float64)))
 
     def _labels(
         self, points: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
@@ -323,7 +315,7 @@ class TesseraMap(KernelEmbedder):
         check_units(X, name="X")
         graph = resolve_graph(
             X,
-            "bridged",
+            Bridged(),
             n_neighbors=self.n_neighbors,
             default=DEFAULT_NEIGHBORS,
             n_jobs=self.n_jobs,
@@ -355,6 +347,38 @@ class TesseraMap(KernelEmbedder):
         trend = fit_kernel_regression(points, Y, chosen, kernel)
         neighbors = fit_barycentric(points, Y, n_jobs=self.n_jobs)
         return CorrectedMap(trend, neighbors, Y - trend.transform(points))
+
+
+def _principal(
+    tesserae: Tesserae, poses: FloatArray, span: KernelSpan | None, unit: float, r: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the poses, the points in principal axes, and the variances along these."""
+    if span is None:
+        poses, spectrum = principal_poses(tesserae, poses, r)
+        placed = np.asarray(tesserae.matrix @ poses)
+        return poses, unit * deterministic_signs(placed - placed.mean(axis=0)), spectrum
+    placed = span.project(np.asarray(tesserae.matrix @ poses))
+    Y = unit * principal_coordinates(placed, tol=NOTHING).coordinates
+    return poses, Y, np.mean((Y / unit) ** 2, axis=0)
+
+
+def _bends(span: KernelSpan, tesserae: Tesserae, result: Stretched) -> bool:
+    """Tell whether the kernel cannot hold the solution, but has functions enough for another."""
+    lost = span.lost(tesserae.matrix @ result.solution.coordinates)
+    return lost > CONFINED and span.rank > tesserae.n_rows
+
+
+def _description(graph: NeighborGraph, unfolded: Unfolded) -> dict[str, Any]:
+    """Return the attributes that show how true the map is."""
+    squared = graph.lengths.astype(np.float64) ** 2
+    least = np.maximum(squared, short(graph.lengths) ** 2)
+    Y = unfolded.coordinates
+    return {
+        "graph": graph,
+        "bridges": graph.sample_of_node[graph.bridges],
+        "preservation_error": preservation(Y, graph.edges, graph.lengths, least),
+        "distortion": mean_at_nodes(unfolded.errors, graph)[graph.node_of_sample],
+    }
 
 
 def _check_links(n_links: Any, r: int) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from isofold._base import BaseEmbedder, Fit
-from isofold._findings import Finding, Severity
+from isofold._findings import Finding, Severity, Value, setting
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_seed, check_units
 from isofold.exceptions import InvalidInputError, UnboundedProblemError
@@ -59,6 +59,10 @@ LOST = 0.2
 EXTENSION_NEIGHBORS = 12
 """Neighbors that place a new sample. Held-out samples of unfolded rolls and faces are placed best
 by 8 to 12 of them."""
+
+ENHANCED, BRIDGED = Value("Enhanced()", "eng"), Value("Bridged()", "bridged")
+SOFT = Value("Soft(16.0)", "16")
+"""Remedies, as they are typed in Python and in the shell."""
 
 TRUSTED = (Status.CERTIFIED, Status.INEXACT_CERTIFICATE)
 
@@ -237,8 +241,8 @@ def refuse_pieces(graph: NeighborGraph, method: str) -> None:
         f"The neighbor graph has {components.n_components} connected components (of {sizes}{more} "
         f"points). No length ties them together, so that {method} could move them apart without "
         f"end: its program is unbounded. Use isofold.DisjointMVU, which unfolds every component "
-        f'and places them; or graph="eng" (the enhanced neighborhood graph) or graph="bridged", '
-        f"which add links; or more neighbors."
+        f"and places them; or {setting('graph', ENHANCED)} (the enhanced neighborhood graph) or "
+        f"{setting('graph', BRIDGED)}, which add edges; or more neighbors."
     )
     raise UnboundedProblemError(msg, components.n_components)
 
@@ -264,8 +268,9 @@ def refuse_contradiction(
     seen = triangle_violation(graph)
     msg = (
         f"Status {solution.status.name}: {solution.message if seen is None else seen}. No points "
-        f"have such distances. Correct them; or, to embed all the same, {method} lengths=16.0 "
-        f"(lengths are kept as well as possible) or lengths='at_most'."
+        f"have such distances. Correct them; or, to embed all the same, {method} "
+        f"{setting('lengths', SOFT)} (lengths are kept as well as possible) or "
+        f"{setting('lengths', 'at_most')}."
     )
     raise InvalidInputError(msg)
 

@@ -14,7 +14,7 @@ Song, L., Smola, A., Borgwardt, K. and Gretton, A. (2007). Colored maximum varia
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -25,8 +25,8 @@ from isofold.embedding.mvu.mvu import pose
 from isofold.embedding.mvu.side_kernels import side_kernel
 from isofold.exceptions import InvalidInputError
 from isofold.linalg import double_center
-from isofold.neighbors import NeighborGraph
-from isofold.sdp import SDPSolution
+from isofold.neighbors import GraphChoice, NeighborGraph
+from isofold.sdp import SDPSolution, Soft
 
 __all__ = ["ColoredMVU", "hsic"]
 
@@ -51,7 +51,7 @@ default="auto"
         count as classes if most of them come more than once. "identity" is
         plain unfolding. "precomputed": `y` is the kernel matrix. A callable takes `y` and returns
         it.
-    lengths : {"equal", "at_most"} or float, default="equal"
+    lengths : {"equal", "at_most"} or Soft, default="equal"
         How lengths are kept, see `MVU`.
     solver : LowRankSDP, ConicSDP or None, default=None
         Solver; by default `LowRankSDP` with enough columns.
@@ -97,10 +97,10 @@ default="auto"
         *,
         n_components: int = 2,
         n_neighbors: int | None = None,
-        graph: Any = "knn",
-        metric: str = "euclidean",
+        graph: GraphChoice | NeighborGraph | None = None,
+        metric: Literal["euclidean", "precomputed"] = "euclidean",
         kernel: Any = "auto",
-        lengths: Any = "equal",
+        lengths: Literal["equal", "at_most"] | Soft = "equal",
         solver: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -127,7 +127,7 @@ class DisjointMVU(BaseEmbedder):
 
     See Also
     --------
-    MVU : Of one component, or with links added (``graph="eng"``).
+    MVU : Of one component, or with links added (``graph=Enhanced()``).
 
     Notes
     -----
@@ -177,7 +177,7 @@ class DisjointMVU(BaseEmbedder):
         r = check_count(self.n_components, name="n_components")
         check_choice(self.placement, ("rigid", "affine"), name="placement")
         check_choice(self.representatives, tuple(REPRESENTATIVES), name="representatives")
-        strategy, n_links = _read_links(self.links)
+        _read_links(self.links)
         rng = check_seed(self.random_state)
         graph = resolve_graph(
             X,
@@ -193,16 +193,7 @@ class DisjointMVU(BaseEmbedder):
         local = self._unfold_components(graph, members, rng)
         shapes = [part.unfolded.coordinates for part in local]
         # Links at the closest points of components, and representatives, which their ends join.
-        linked = graph
-        if len(members) > 1:
-            linked = connect(
-                X,
-                graph,
-                strategy=strategy,
-                n_links=n_links,
-                metric=self.metric,
-                n_jobs=self.n_jobs,
-            )
+        linked = self._linked(X, graph) if len(members) > 1 else graph
         links = _links_of(linked, members, components.labels)
         chosen = [
             np.union1d(choose_representatives(shape, self.representatives), ends).astype(np.intp)
@@ -241,6 +232,13 @@ class DisjointMVU(BaseEmbedder):
             distortion=mean_at_nodes(errors, linked)[linked.node_of_sample],
         )
 
+    def _linked(self, X: FloatArray, graph: NeighborGraph) -> NeighborGraph:
+        """Return the graph with links between its components."""
+        strategy, n_links = _read_links(self.links)
+        return connect(
+            X, graph, strategy=strategy, n_links=n_links, metric=self.metric, n_jobs=self.n_jobs
+        )
+
     def _unfold_components(
         self, graph: NeighborGraph, members: list[IntArray], rng: np.random.RandomState
     ) -> list[_Component]:
@@ -254,7 +252,7 @@ class DisjointMVU(BaseEmbedder):
         for part in local:
             # Here, where the numbers of all samples are known.
             refuse_contradiction(
-                part.solution, graph, method='use isofold.MVU with graph="bridged" and'
+                part.solution, graph, method="use isofold.MVU with graph=Bridged() and"
             )
         return local
 

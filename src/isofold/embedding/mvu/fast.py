@@ -16,7 +16,7 @@ large-scale semidefinite programming. NIPS 19, 1489-1496.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,8 +26,8 @@ from isofold._validation import check_count, check_positive
 from isofold.embedding.mvu.base import BaseUnfolder, make_solver
 from isofold.embedding.mvu.mvu import pose
 from isofold.exceptions import InvalidInputError
-from isofold.neighbors import NeighborGraph
-from isofold.sdp import LowRankSDP, SDPSolution
+from isofold.neighbors import GraphChoice, NeighborGraph
+from isofold.sdp import LowRankSDP, SDPSolution, Soft
 from isofold.sdp.posing.compression import compress
 from isofold.sdp.posing.laplacian_basis import laplacian_basis
 
@@ -53,7 +53,7 @@ class FastMVU(BaseUnfolder):
         The graph of these distances, see `MVU`.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         Whether `X` holds points or distances.
-    lengths : "equal" or float, default="equal"
+    lengths : "equal" or Soft, default="equal"
         "equal": the program of `MVU` is started from what the functions give. A number ν, 4 for
         example: there is no such refinement, and errors of the functions' lengths have this weight,
         see `MVU`. The map is then made in a second or two and shows the shape, but its distances
@@ -106,9 +106,9 @@ class FastMVU(BaseUnfolder):
         n_components: int = 2,
         n_functions: int = 10,
         n_neighbors: int | None = None,
-        graph: Any = "knn",
-        metric: str = "euclidean",
-        lengths: Any = "equal",
+        graph: GraphChoice | NeighborGraph | None = None,
+        metric: Literal["euclidean", "precomputed"] = "euclidean",
+        lengths: Literal["equal"] | Soft = "equal",
         solver: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -153,12 +153,15 @@ class FastMVU(BaseUnfolder):
         return solver.solve(pose(graph, "equal"), **warm), {"coarse_solution": coarse}
 
 
-def _penalty(lengths: Any) -> float:
+def _penalty(lengths: Any) -> Soft:
     """Return the weight of errors of lengths among the functions."""
     if isinstance(lengths, str) and lengths == "equal":
-        return FIRST_PENALTY
-    if isinstance(lengths, str) or lengths is None:
-        asked = setting("lengths", lengths)
-        msg = f"{asked} must be 'equal' or a positive number, the weight of errors."
+        return Soft(FIRST_PENALTY)
+    if not isinstance(lengths, Soft):
+        msg = (
+            f"{setting('lengths', lengths)} must be 'equal' or isofold.sdp.Soft(weight), where "
+            f"errors of lengths have a weight."
+        )
         raise InvalidInputError(msg)
-    return check_positive(lengths, name="lengths")
+    check_positive(lengths.weight, name="weight of Soft")
+    return lengths

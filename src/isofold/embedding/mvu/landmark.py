@@ -37,7 +37,7 @@ from isofold.embedding.mvu.mvu import pose
 from isofold.embedding.mvu.reconstruction import reconstruction_weights
 from isofold.exceptions import InvalidInputError
 from isofold.extension import BarycentricMap, fit_barycentric
-from isofold.neighbors import NeighborGraph, build_search
+from isofold.neighbors import GraphChoice, NeighborGraph, build_search
 from isofold.sdp import SDPSolution
 from isofold.sdp.posing.active_set import maximize_variance
 
@@ -119,7 +119,7 @@ class LandmarkMVU(BaseUnfolder):
         landmarks: Any = "random",
         n_weights: int = 12,
         n_neighbors: int | None = None,
-        graph: Any = "knn",
+        graph: GraphChoice | NeighborGraph | None = None,
         solver: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,

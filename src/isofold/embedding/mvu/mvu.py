@@ -18,18 +18,17 @@ programming. International Journal of Computer Vision 70, 77-90.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 
 from isofold._findings import setting
 from isofold._typing import FloatArray
-from isofold._validation import check_flag
+from isofold._validation import check_flag, check_positive
 from isofold.embedding.mvu.base import BaseUnfolder, default_neighbors, make_solver
 from isofold.exceptions import InvalidInputError
-from isofold.neighbors import NeighborGraph, join_shared, resolve_graph
-from isofold.sdp import GramSDP, SDPSolution
+from isofold.neighbors import GraphChoice, Lengths, NeighborGraph, join_shared, resolve_graph
+from isofold.sdp import GramSDP, SDPSolution, Soft
 from isofold.sdp.posing.natural_units import natural_penalty
 
 __all__ = ["MVU", "pose"]
@@ -46,17 +45,18 @@ class MVU(BaseUnfolder):
         Neighbors whose distances are kept. None: 12 for up to two components, 4(r + 1) for more,
         half of it if angles are kept; with fewer the data crumple into more dimensions than
         they have.
-    graph : {"knn", "mutual", "bridged", "eng"}, float, NeighborGraph or sparse, default="knn"
-        "knn" refuses data in several pieces; "mutual" does, too, and keeps only neighbors who list
-        each other. "bridged" joins pieces at their closest points, "eng" by several links (the
-        enhanced neighborhood graph). A number: all distances up to it are kept. A sparse matrix
-        (n_samples × n_samples) holds the lengths to be kept, whatever they are.
+    graph : Knn, Mutual, Radius, Bridged, Enhanced, Lengths, NeighborGraph or None, default=None
+        Which graph of `isofold.neighbors` is kept, or a ready one of these samples. ``Knn()`` (None
+        means it) refuses data in several components; ``Mutual()`` does, too, and keeps only
+        neighbors who list each other. ``Bridged()`` joins components at their closest points,
+        ``Enhanced()`` by several edges. ``Radius(r)`` keeps all distances up to r, and
+        ``Lengths(matrix)`` those in a sparse matrix, whatever they are.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         Whether `X` holds points or distances; a sparse matrix of distances is a ready graph.
-    lengths : {"equal", "at_most"} or float, default="equal"
-        "equal": lengths are kept, by multiplier steps. "at_most": they may shrink ("strings"). A
-        number ν: errors cost (ν/2) Σ s c² ("soft"), in natural units; from 4 (bends lengths) to
-        4096 (hard to certify).
+    lengths : {"equal", "at_most"} or Soft, default="equal"
+        "equal": lengths are kept, by multiplier steps. "at_most": they are upper bounds.
+        ``Soft(ν)``: errors cost (ν/2) Σ s c², in natural units; from 4 (bends lengths) to 4096
+        (hard to certify).
     angles : bool, default=False
         Whether distances of all pairs that share a neighbor are kept, too.
     solver : LowRankSDP, ConicSDP or None, default=None
@@ -124,9 +124,9 @@ class MVU(BaseUnfolder):
         *,
         n_components: int = 2,
         n_neighbors: int | None = None,
-        graph: Any = "knn",
-        metric: str = "euclidean",
-        lengths: Any = "equal",
+        graph: GraphChoice | NeighborGraph | None = None,
+        metric: Literal["euclidean", "precomputed"] = "euclidean",
+        lengths: Literal["equal", "at_most"] | Soft = "equal",
         angles: bool = False,
         solver: Any = None,
         random_state: Any = None,
@@ -146,7 +146,7 @@ class MVU(BaseUnfolder):
 
     def _make_graph(self, X: FloatArray) -> NeighborGraph:
         angles = check_flag(self.angles, name="angles")
-        if angles and sp.issparse(self.graph):
+        if angles and isinstance(self.graph, Lengths):
             msg = (
                 f"{setting('angles', value=True)} keeps the distances of all pairs that share a "
                 f"neighbor, and a matrix of lengths does not hold them. Add these pairs to graph, "
@@ -180,17 +180,16 @@ def pose(
 ) -> GramSDP:
     """Return the program that unfolds a graph with lengths kept, bounded or soft."""
     squared = graph.lengths.astype(np.float64) ** 2
-    is_number = isinstance(lengths, int | float | np.integer | np.floating)
-    if is_number and not isinstance(lengths, bool) and 0.0 < lengths < np.inf:
+    if isinstance(lengths, Soft):
         unit = natural_penalty(graph.n_nodes, graph.edges, squared, objective=objective)
-        penalty = lengths * unit
+        penalty = check_positive(lengths.weight, name="weight of Soft") * unit
         return GramSDP.unfolding(
             graph.n_nodes, graph.edges, squared, penalty=penalty, objective=objective, basis=basis
         )
     if not isinstance(lengths, str) or lengths not in ("equal", "at_most"):
         msg = (
-            f"{setting('lengths', lengths)} must be 'equal', 'at_most' or a positive number, the "
-            f"weight of soft lengths."
+            f"{setting('lengths', lengths)} must be 'equal', 'at_most' or "
+            f"isofold.sdp.Soft(weight), the weight of soft lengths."
         )
         raise InvalidInputError(msg)
     return GramSDP.unfolding(

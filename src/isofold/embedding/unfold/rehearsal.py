@@ -205,7 +205,7 @@ def rehearsal_size(n_samples: int, most: int = REHEARSED) -> int:
     return n if n < FEW else n - n // FOLDS
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Rehearsal:
     """One division of samples into those that are fitted and those that are held out.
 
@@ -291,12 +291,12 @@ def _summed(method: str, runs: list[Candidate]) -> Candidate:
     )
 
 
-def fit_quietly(embedder: BaseEmbedder, X: Any) -> None:
+def fit_quietly(embedder: BaseEmbedder, X: Any, **graphs: Any) -> None:
     """Fit without warnings: what they tell is in the survey and in the judgement."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulMapWarning)
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        embedder.fit(X)
+        embedder.fit(X, **graphs)
 
 
 def judgement_of(embedder: BaseEmbedder) -> Judgement | None:

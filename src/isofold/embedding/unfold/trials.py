@@ -12,6 +12,7 @@ from isofold._base import BaseEmbedder
 from isofold._findings import Finding
 from isofold._progress.stages import closing, interrupt, interrupted, stage
 from isofold._typing import FloatArray, IntArray
+from isofold.embedding.ipa import IPA
 from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
 from isofold.embedding.unfold.budget import LEAST_FITTED, SHARE_OF_TIME, Clock
 from isofold.embedding.unfold.rehearsal import (
@@ -26,11 +27,12 @@ from isofold.embedding.unfold.rehearsal import (
     rehearsal_size,
     rehearse,
 )
-from isofold.neighbors import build_search
+from isofold.neighbors import NeighborGraph, build_search
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.patches.noise_axes import is_flat
 from isofold.stitching.evidence import LARGEST_MISFIT
 from isofold.survey import Survey
+from isofold.survey.data import NEIGHBORS
 
 __all__ = ["Choice", "Trial", "Trials"]
 
@@ -137,7 +139,7 @@ class Trial:
         return {name: value for name, value in figures.items() if np.isfinite(value)}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Trials:
     """All that is needed to decide.
 
@@ -147,6 +149,8 @@ class Trials:
         Points, or distances.
     is_distances : bool
         Whether it holds distances.
+    graph : NeighborGraph or None
+        The graph of mutual neighbors by which the data were surveyed, if it is of all samples.
     survey : Survey
         What the data look like.
     rng : RandomState
@@ -159,6 +163,7 @@ class Trials:
 
     X: Any
     is_distances: bool
+    graph: NeighborGraph | None
     survey: Survey
     rng: np.random.RandomState
     clock: Clock
@@ -383,8 +388,19 @@ class Trials:
         X = self.X
         if len(rows) < X.shape[0]:
             X = X[np.ix_(rows, rows)] if self.is_distances else X[rows]
-        fit_quietly(embedder, X)
+            fit_quietly(embedder, X)
+        else:
+            fit_quietly(embedder, X, **self._shared_graph(method))
         return embedder
+
+    def _shared_graph(self, method: str) -> dict[str, NeighborGraph]:
+        """Return the graph of the survey by the name under which a method takes it, if it does."""
+        if self.graph is None or sp.issparse(self.X):
+            return {}
+        if method == "local_mds":
+            return {"guide": self.graph}
+        agree = self.shared.get("n_neighbors", IPA().n_neighbors) == NEIGHBORS
+        return {"graph": self.graph} if method == "ipa" and agree else {}
 
 
 def _leads(stitched: Candidate, best: Candidate) -> bool:

@@ -39,12 +39,13 @@ from isofold.embedding.unfold.trials import Trial, Trials
 from isofold.exceptions import InvalidInputError
 from isofold.extension import fit_from_distances
 from isofold.linalg import GramFactor, classical_scaling
+from isofold.neighbors import NeighborGraph
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.search.build import METRICS
 from isofold.quality import MapSummary, summary
-from isofold.survey import Survey, survey_samples
+from isofold.survey import Survey, survey_graph, survey_samples
 from isofold.survey.data import MOST_SAMPLES
 
 __all__ = ["Unfold"]
@@ -164,10 +165,13 @@ class Unfold(BaseEmbedder):
     def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
         rng, clock = self._check(X)
         points = X if self.metric == "euclidean" else points_of(X, clock)
-        survey = self._survey(X, points, clock, rng)
+        known = X if points is None else points
+        graph = self._graph(known, clock, is_distances=points is None)
+        survey = self._survey(X, known, graph, clock, rng)
         trials = Trials(
-            X if points is None else points,
+            known,
             is_distances=points is None,
+            graph=graph,
             survey=survey,
             rng=rng,
             clock=clock,
@@ -205,15 +209,32 @@ class Unfold(BaseEmbedder):
             distortion=trials.distortion(trial),
         )
 
+    def _most_surveyed(self, X: Any, clock: Clock) -> int:
+        width = X.shape[1] if self.metric == "euclidean" else 1
+        return clock.most_samples(MOST_SAMPLES, width)
+
+    def _graph(self, known: Any, clock: Clock, *, is_distances: bool) -> NeighborGraph | None:
+        """Return the graph that survey and methods share; None where only a sample is surveyed."""
+        if known.shape[0] > self._most_surveyed(known, clock) and not sp.issparse(known):
+            return None
+        metric = "precomputed" if is_distances else "euclidean"
+        return survey_graph(known, metric=metric, n_jobs=self.n_jobs)
+
     def _survey(
-        self, X: Any, points: FloatArray | None, clock: Clock, rng: np.random.RandomState
+        self,
+        X: Any,
+        known: Any,
+        graph: NeighborGraph | None,
+        clock: Clock,
+        rng: np.random.RandomState,
     ) -> Survey:
         """Look at the data, through points if there are any with their distances."""
         is_points = self.metric == "euclidean"
         survey = survey_samples(
-            X if points is None else points,
-            metric=self.metric if points is None else "euclidean",
-            max_samples=clock.most_samples(MOST_SAMPLES, X.shape[1] if is_points else 1),
+            known,
+            metric=self.metric if known is X else "euclidean",
+            max_samples=self._most_surveyed(X, clock),
+            graph=graph,
             random_state=rng,
             n_jobs=self.n_jobs,
         )

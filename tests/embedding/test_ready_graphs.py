@@ -1,0 +1,67 @@
+"""A neighbor graph is built once and handed on: ready ones give the map of those built inside."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist, squareform
+
+from isofold import IPA, MVU, LocalMDS, Unfold
+from isofold.datasets import s_curve
+from isofold.embedding.unfold import trials
+from isofold.exceptions import InvalidInputError
+from isofold.neighbors import build_graph, connect
+from isofold.survey import data
+
+pytestmark = pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
+
+X = s_curve(150, random_state=0).X
+CLOUD = np.random.RandomState(0).normal(size=(120, 6))
+
+
+def mutual(points, **options):
+    return build_graph(points, n_neighbors=12, kind="mutual", **options)
+
+
+def test_ipa_takes_a_ready_graph():
+    alone, ready = IPA(random_state=0).fit(X), IPA(random_state=0).fit(X, graph=mutual(X))
+    assert ready.embedding_.tobytes() == alone.embedding_.tobytes()
+    other = IPA(random_state=0).fit(X, graph=build_graph(X, n_neighbors=20))
+    assert other.graph_.n_edges > alone.graph_.n_edges
+
+
+def test_local_mds_takes_ready_graphs():
+    model = LocalMDS(n_epochs=20, random_state=0)
+    expected = model.fit(CLOUD).embedding_.tobytes()
+    graph = connect(CLOUD, build_graph(CLOUD, n_neighbors=10))
+    assert model.fit(CLOUD, graph=graph).embedding_.tobytes() == expected
+    assert model.fit(CLOUD, graph=graph, guide=mutual(CLOUD)).embedding_.tobytes() == expected
+
+
+def test_mvu_takes_a_ready_graph():
+    graph = build_graph(X, n_neighbors=12)
+    alone, ready = MVU(random_state=0).fit(X), MVU(graph=graph, random_state=0).fit(X)
+    assert ready.embedding_.tobytes() == alone.embedding_.tobytes()
+
+
+@pytest.mark.parametrize("model", [IPA(), LocalMDS()])
+def test_a_graph_of_other_samples_is_refused(model):
+    with pytest.raises(InvalidInputError, match=r"X has 150 rows, but the graph .* 60 samples"):
+        model.fit(X, graph=mutual(X[:60]))
+
+
+def test_a_graph_of_more_samples_than_make_patches_is_refused(monkeypatch):
+    monkeypatch.setattr("isofold.embedding.ipa.SAMPLE_SIZES", (100, 200))
+    with pytest.raises(InvalidInputError, match="a ready graph of all cannot be used"):
+        IPA().fit(X, graph=mutual(X))
+
+
+@pytest.mark.parametrize(
+    ("points", "metric"), [(X, "euclidean"), (CLOUD, "euclidean"), (CLOUD, "precomputed")]
+)
+def test_unfold_builds_the_graph_of_all_samples_once(points, metric, monkeypatch):
+    """The survey and the chosen method share it; without sharing the map has the same bytes."""
+    monkeypatch.setattr(data, "recognize_shapes", lambda *_, **__: ())
+    given = points if metric == "euclidean" else squareform(pdist(points)) ** 0.9
+    model = Unfold(metric=metric, max_seconds=1e6, random_state=0)
+    shared = model.fit(given).embedding_.tobytes()
+    monkeypatch.setattr(trials.Trials, "_shared_graph", lambda *_: {})
+    assert model.fit(given).embedding_.tobytes() == shared
