@@ -56,7 +56,7 @@ def test_bare_coordinates_need_all_rows(tmp_path):
     check_map_rows(tmp_path / "map.csv", ROWS)
     with pytest.raises(InvalidInputError, match=r"cannot say which\. Write \.csv"):
         check_map_rows(tmp_path / "map.npy", ROWS)
-    with pytest.raises(InvalidInputError, match="cannot tell which"):
+    with pytest.raises(InvalidInputError, match="cannot say which"):
         write_embedding(tmp_path / "map.npy", Y, rows=ROWS)
     assert list(tmp_path.iterdir()) == []
 
