@@ -157,7 +157,7 @@ def _usage(error: click.ClickException) -> str:
     if not isinstance(error, click.UsageError) or error.ctx is None:
         return text
     # Click ends some messages without a period.
-    text = text if text.endswith((".", "?", ")")) else f"{text}."
+    text = text if text[-1:] in ".?)" else f"{text}."
     return f"{text} See: {error.ctx.command_path} --help"
 
 

@@ -93,22 +93,22 @@ def _read_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
     """Return what ``--set name=value`` says."""
     settings: dict[str, Any] = {}
     for pair in pairs:
-        name, equals, text = pair.partition("=")
+        name, equals, typed = pair.partition("=")
         if not equals or not name.isidentifier():
             _refuse(f"--set {pair!r} is not of the form name=value.")
         if name in settings:
             _refuse(f"--set {name} is given twice.")
-        settings[name] = _value(name, text)
+        settings[name] = _value(name, typed)
     return settings
 
 
-def _value(name: str, text: str) -> Any:
+def _value(name: str, typed: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(typed, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        if re.fullmatch(r"[A-Za-z_][\w-]*", text) and text not in ("NaN", "Infinity"):
-            return text
-        clipped = text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
+        if re.fullmatch(r"[A-Za-z_][\w-]*", typed) and typed not in ("NaN", "Infinity"):
+            return typed
+        clipped = typed if len(typed) <= LONGEST_VALUE else f"{typed[: LONGEST_VALUE - 1]}…"
         _refuse(
             f"--set {name}={clipped}: the value is neither a word nor a JSON value such as 12, "
             f'0.5, true, null or "a text".'
