@@ -6,15 +6,16 @@ BIN := $(VENV)/bin
 .PHONY: help setup browser demo test test-slow coverage fuzz lint pytest bench reproduce clean
 
 help:
-	@echo "make demo   unfold a rolled sheet, write map, model and page to demo-output/"
-	@echo "make test   lint, type-check, check imports, run all tests but the slow ones"
-	@echo "make test-slow  the few tests that take long and prove something rare"
-	@echo "make coverage  the tests of make test, and which lines none of them reaches"
-	@echo "make fuzz   property tests with new examples for MINUTES=60, in JOBS processes (all cores)"
-	@echo "make lint   only the static checks"
-	@echo "make bench  benchmarks beside peers, tables in benchmarks/results/"
-	@echo "make reproduce  experiments of the papers, into experiment-output/ (hours; POINTS=120: minutes)"
-	@echo "make setup  only create $(VENV)"
+	@echo "make demo       unfold a rolled sheet; write map, model and page to demo-output/"
+	@echo "make test       check style, types and imports; run all tests except the slow ones"
+	@echo "make test-slow  run only the slow tests"
+	@echo "make coverage   run the tests of make test and list the lines that none of them reaches"
+	@echo "make fuzz       run property tests with new examples for MINUTES=60 in JOBS processes (all cores)"
+	@echo "make lint       only check style, types and imports"
+	@echo "make bench      measure time and memory beside peers; tables go to benchmarks/results/"
+	@echo "make reproduce  run the experiments of the papers into experiment-output/ (hours; POINTS=120: minutes)"
+	@echo "make setup      only create $(VENV)"
+	@echo "make clean      remove $(VENV), demo-output/ and caches"
 
 setup: $(VENV)/.installed
 

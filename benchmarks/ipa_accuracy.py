@@ -1,4 +1,4 @@
-"""IPA without tuning: error against the truth, beside its limit, its own estimate and its flags.
+"""IPA without tuning: error against the truth, beside its limit, its own estimate and its doubts.
 
 The error is that of `procrustes_error`: no scale is fitted. Each row is the median over seeds of
 ``IPA(random_state=seed).fit_transform(X)``. Noise within the sheet makes an error of
@@ -31,7 +31,7 @@ N_SEEDS = 5
 LARGEST_GAP = 1e-6
 
 LARGEST_ERROR, LARGEST_FLOORS = 0.1, 3.0
-"""A map is wrong if its error exceeds one of them; that must never pass without a flag."""
+"""A map is wrong if its error exceeds one of them; that must never pass without a doubt."""
 
 CLEAN_LIMITS = {2_000: 2e-4, 10_000: 1e-5, 50_000: None, 100_000: 3e-6, 1_000_000: 3e-6}
 NOISES = (0.05, 0.1, 0.2, 0.4)
@@ -53,7 +53,7 @@ COLUMNS = (
     "limit",
     "verdict",
     "estimate",
-    "flags",
+    "doubts",
     "certified",
     "gap",
     "rounding",
@@ -70,7 +70,7 @@ class Trial:
     floor: float
     seconds: float
     estimate: float
-    flags: tuple[str, ...]
+    doubts: tuple[str, ...]
     status: str
     gap: float
     rounding: float
@@ -86,7 +86,7 @@ class Trial:
     def is_silent_failure(self) -> bool:
         """Whether the map is wrong and nothing was said."""
         beyond_noise = self.floor > 0.0 and self.error > LARGEST_FLOORS * self.floor
-        return (self.error > LARGEST_ERROR or beyond_noise) and not self.flags
+        return (self.error > LARGEST_ERROR or beyond_noise) and not self.doubts
 
 
 def _fit(sheet: data.Sheet, seed: int) -> Trial:
@@ -96,7 +96,7 @@ def _fit(sheet: data.Sheet, seed: int) -> Trial:
         start = time.perf_counter()
         Y = ipa.fit_transform(sheet.X)
         seconds = time.perf_counter() - start
-    # Flags are told in words already; what else was said is news.
+    # Doubts have a column of their own; other kinds of warnings are listed.
     others = {w.category.__name__ for w in caught if w.category is not DoubtfulMapWarning}
     solution = ipa.solution_
     return Trial(
@@ -104,7 +104,7 @@ def _fit(sheet: data.Sheet, seed: int) -> Trial:
         floor=sheet.floor,
         seconds=seconds,
         estimate=ipa.estimated_error_,
-        flags=tuple(flag.code for flag in ipa.diagnosis_.raised),
+        doubts=tuple(doubt.code for doubt in ipa.diagnosis_.raised),
         status=_unstitched(ipa) if solution is None else solution.status.name,
         gap=0.0 if solution is None else solution.gap,
         rounding=0.0 if solution is None else _relative_rounding(solution),
@@ -117,8 +117,8 @@ def _unstitched(ipa: IPA) -> str:
 
     The latter are projected, or laid out along shortest paths.
     """
-    raised = {flag.code for flag in ipa.diagnosis_.raised}
-    return "NOT_STITCHED" if raised & {"projected", "rough"} else "ONE_PATCH"
+    is_stitched = ipa.diagnosis_.codes.isdisjoint({"projected", "unstitched"})
+    return "NOT_STITCHED" if not is_stitched else "ONE_PATCH"
 
 
 def _relative_rounding(solution: Any) -> float:
@@ -133,7 +133,7 @@ def _ours(sheets: list[data.Sheet], *, limit: float | None) -> dict[str, Any]:
         **_errors([t.error for t in trials], [t.floor for t in trials], limit),
         "silent failures": sum(trial.is_silent_failure for trial in trials),
         "estimate": _median([trial.estimate for trial in trials]),
-        "flags": _counted(Counter(flag for trial in trials for flag in trial.flags)),
+        "doubts": _counted(Counter(doubt for trial in trials for doubt in trial.doubts)),
         "certified": f"{sum(trial.is_certified for trial in trials)} of {len(trials)}",
         "uncertified": _counted(statuses),
         "gap": worst.gap,
@@ -311,7 +311,7 @@ def markdown(records: list[dict[str, Any]]) -> str:
             if cells.get("uncertified"):
                 cells["certified"] += f" ({cells['uncertified']})"
             if cells.get("silent failures"):
-                cells["flags"] = f"SILENT FAILURES {cells['silent failures']}; {cells['flags']}"
+                cells["doubts"] = f"SILENT FAILURES {cells['silent failures']}; {cells['doubts']}"
         else:
             cells = {**named, "verdict": record["status"]}
         lines.append("| " + " | ".join(_cell(cells.get(name, "")) for name in COLUMNS) + " |")
@@ -327,9 +327,8 @@ def _summary(records: list[dict[str, Any]]) -> list[str]:
     ours = {task: f for (task, method), f in figures.items() if method == OUR_METHOD}
     verdicts = Counter(f["verdict"] for f in ours.values() if "verdict" in f)
     silent = sum(f["silent failures"] for f in ours.values())
-    lines = [
-        f"Limits met: {verdicts['met']} of {verdicts.total()}. Wrong maps without a flag: {silent}."
-    ]
+    met = f"Limits met: {verdicts['met']} of {verdicts.total()}."
+    lines = [f"{met} Wrong maps without a doubt: {silent}."]
     for task, own in ours.items():
         peer = figures.get((task, BEST_PEER))
         if peer:

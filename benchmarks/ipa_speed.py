@@ -52,7 +52,7 @@ PARTS = {
     "charts": ("fit_charts",),
     "stitching": ("stitch",),
     "extension": ("embed",),
-    "diagnosis": ("diagnose",),
+    "diagnosis": ("find_doubts",),
 }
 """Functions of isofold that make up each part; none of them calls another."""
 

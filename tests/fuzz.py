@@ -1,8 +1,9 @@
 """Property tests with new examples, round after round, until the time is up: `make fuzz`.
 
-Every round is a process of its own, so that a crash is a finding like any other. In a round every
-test draws more examples than in `make test`, from the seed of the round and in an order of its own.
-It goes on after failures: they are told at the end of their round, and again in the summary.
+Every round is a process of its own, so that a crash counts as a failure like any other. In a
+round every test draws more examples than in `make test`, from the seed of the round and in an order
+of its own. It goes on after failures: they are printed at the end of their round, and again in the
+summary.
 """
 
 # ruff: noqa: T201 - what is found is printed
@@ -24,7 +25,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 LONGEST = 60
-"""Lines of a failure that are told: the error, its example and how to reproduce it."""
+"""Lines of a failure that are printed: the error, its example and how to reproduce it."""
 
 
 class Round:

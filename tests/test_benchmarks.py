@@ -139,7 +139,7 @@ def test_a_row_of_the_accuracy_table():
     table = ipa_accuracy.markdown([record, failed])
     assert "| 0.1 | met |" in table
     assert "| failed: no room |" in table
-    assert "Limits met: 1 of 1. Wrong maps without a flag: 0." in table
+    assert "Limits met: 1 of 1. Wrong maps without a doubt: 0." in table
     missed = ipa_accuracy._errors([0.02, 0.03, 0.04], [0.01] * 3, 1.1)
     assert (missed["in F"], missed["verdict"]) == (pytest.approx(3.0), "MISSED")
 

@@ -1,4 +1,4 @@
-"""`make fuzz` finds what fails, goes on, and tells it; property tests leave their number to it."""
+"""`make fuzz` finds what fails, goes on, and prints it; property tests leave their number to it."""
 
 import re
 import subprocess
@@ -39,12 +39,12 @@ def test_crash(number):
 
 def arguments(folder, content):
     """Write tests into a folder; return how pytest finds them."""
-    (folder / "conftest.py").write_text("import hypothesis_profiles\n", encoding="utf-8")
+    (folder / "conftest.py").write_text("import support.hypothesis_profiles\n", encoding="utf-8")
     (folder / "test_some.py").write_text(content, encoding="utf-8")
     return ["-c", str(TESTS.parent / "pyproject.toml"), "--rootdir", str(folder), str(folder)]
 
 
-def test_failures_are_told_with_their_example(tmp_path):
+def test_failures_are_printed_with_their_example(tmp_path):
     found = fuzz.explore(5, end=float("inf"), arguments=arguments(tmp_path, PROPERTIES))
     seed, counts, failures = found
     assert seed == 5

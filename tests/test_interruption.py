@@ -52,7 +52,7 @@ LOOPS = {
     "ColoredMVU": "unfold",
     "DisjointMVU": "unfold",
     "PLML": "stitch patches",
-    "LocalMDS": "draw points together",
+    "LocalMDS": "relax points",
     "OutOfSample": "stitch patches",
     "Unfold": "rehearsal",
     "LDLC": "lower the objective",
@@ -69,16 +69,16 @@ def press():
 
 
 class Presser:
-    """A listener that presses Ctrl-C at a stage, at its n-th piece of news of that stage."""
+    """A listener that presses Ctrl-C at a stage, at the n-th event of that stage."""
 
     def __init__(self, name, *, at=1, times=1):
         self.name, self.at, self.left, self.seen = name, at, times, 0
         self.later = []
 
-    def __call__(self, news):
+    def __call__(self, event):
         if self.left < 1:
-            self.later.append(news)
-        elif news.stage == self.name:
+            self.later.append(event)
+        elif event.stage == self.name:
             self.seen += 1
             if self.seen >= self.at:
                 self.left -= 1
@@ -285,11 +285,11 @@ def test_stages_without_a_state_raise_at_once(name, where):
 
 def test_sweeps_so_far_are_kept():
     # As many sweeps as were made, and none that was not.
-    presser = Presser("draw points together", at=4)
+    presser = Presser("relax points", at=4)
     with progress(presser), pytest.warns(InterruptedFitWarning):
         short = LocalMDS(n_epochs=200, random_state=0).fit(X)
-    sweeps = [news for news in presser.later if news.stage == "draw points together"]
-    assert [news.fraction for news in sweeps] == [1.0]
+    sweeps = [event for event in presser.later if event.stage == "relax points"]
+    assert [event.fraction for event in sweeps] == [1.0]
     assert short.length_errors_.median < 1.0
 
 
@@ -298,10 +298,10 @@ def test_the_best_restart_so_far_is_kept():
     plain = [MPPCA(n_clusters=6, n_init=k, random_state=0).fit(X).log_likelihood_ for k in (1, 2)]
     ends = []
 
-    def listen(news):
-        if news.stage == "clusters":
-            ends.append(news)
-        elif len(ends) == 3 and news.stage == "raise the likelihood" and not listen.is_pressed:
+    def listen(event):
+        if event.stage == "clusters":
+            ends.append(event)
+        elif len(ends) == 3 and event.stage == "raise the likelihood" and not listen.is_pressed:
             listen.is_pressed = True
             press()
 
@@ -358,8 +358,8 @@ def test_no_more_rehearsals():
     presser = Presser("rehearsal", at=3)
     with progress(presser), pytest.warns(InterruptedFitWarning):
         unfold = Unfold(random_state=0).fit(X)
-    rehearsals = [news for news in presser.later if news.stage == "rehearsal"]
-    assert [news.fraction for news in rehearsals] == [1.0]
+    rehearsals = [event for event in presser.later if event.stage == "rehearsal"]
+    assert [event.fraction for event in rehearsals] == [1.0]
     # What was tried, and the best of it.
     scores = {c.method: c.score for c in unfold.decision_.candidates}
     assert unfold.decision_.method == max(scores, key=scores.__getitem__)
@@ -370,8 +370,8 @@ def test_what_was_rehearsed_is_a_state():
     # Charts of all samples are none by themselves, but the rehearsal is.
     is_last = []
 
-    def listen(news):
-        if news.within[:1] == ("embed samples",) and news.stage == "charts" and not is_last:
+    def listen(event):
+        if event.within[:1] == ("embed samples",) and event.stage == "charts" and not is_last:
             is_last.append(True)
             press()
 
@@ -446,7 +446,7 @@ def test_near_its_end_it_is():
     steps = []
     with progress(steps.append):
         whole = DenseSDP().solve(problem)
-    n_steps = sum(news.stage == "interior point" for news in steps)
+    n_steps = sum(event.stage == "interior point" for event in steps)
     with progress(Presser("interior point", at=n_steps - 3)):
         cut = DenseSDP().solve(problem)
     assert cut.status is Status.ITERATION_LIMIT
@@ -460,7 +460,7 @@ def test_earlier_programs_of_a_stretch_are_states():
     steps = []
     with progress(steps.append):
         whole = EAT(slack=0.0).fit(X)
-    ends = [news.fraction == 1.0 for news in steps if news.stage == "interior point"]
+    ends = [event.fraction == 1.0 for event in steps if event.stage == "interior point"]
     last_but_one = np.flatnonzero(ends)[-2] + 1
     presser = Presser("interior point", at=last_but_one + 2)
     with progress(presser), pytest.warns(InterruptedFitWarning):
@@ -479,8 +479,8 @@ sys.path.insert(0, sys.argv[1])
 from isofold import MVU
 from isofold._progress.stages import progress
 from support.progress_cases import half_pipe
-def listen(news):
-    if news.stage == "unfold" and news.objective is not None and not pressed.is_set():
+def listen(event):
+    if event.stage == "unfold" and event.objective is not None and not pressed.is_set():
         pressed.set()
 pressed = threading.Event()
 def press():

@@ -29,7 +29,7 @@ from support.progress_cases import CLUSTERERS, EMBEDDERS, OTHERS, X, attributes_
 
 VERBOSE = {**EMBEDDERS, **CLUSTERERS}
 SOLVED = ("IPA", "MVU", "LandmarkMVU", "FastMVU", "ColoredMVU", "DisjointMVU", "EAT", "TesseraMap")
-SOLVERS = {"stitch patches", "unfold", "place pieces", "interior point"}
+SOLVERS = {"stitch patches", "unfold", "place rigid groups", "interior point"}
 
 
 def told(work):
@@ -43,10 +43,10 @@ def told(work):
 def runs_of(seen):
     """Return what is told of every run of a stage, by its names and its number."""
     runs, number = defaultdict(list), defaultdict(int)
-    for news in seen:
-        path = (*news.within, news.stage)
-        runs[path, number[path]].append(news)
-        number[path] += news.fraction == 1.0
+    for event in seen:
+        path = (*event.within, event.stage)
+        runs[path, number[path]].append(event)
+        number[path] += event.fraction == 1.0
     return runs
 
 
@@ -62,15 +62,15 @@ def test_stages_tell_how_far_they_are():
             outer.advance()
 
     seen = told(work)
-    assert [(news.stage, news.within) for news in seen] == [
+    assert [(event.stage, event.within) for event in seen] == [
         ("outer", ()),
         ("inner", ("outer",)),
         ("inner", ("outer",)),
         ("outer", ()),
     ]
-    assert [news.fraction for news in seen] == [0.0, None, 1.0, 1.0]
+    assert [event.fraction for event in seen] == [0.0, None, 1.0, 1.0]
     assert seen[-1].objective == 3.0
-    assert all(news.seconds >= 0.0 for news in seen)
+    assert all(event.seconds >= 0.0 for event in seen)
 
 
 def test_a_stage_has_ended_when_it_says_so(monkeypatch):
@@ -81,7 +81,7 @@ def test_a_stage_has_ended_when_it_says_so(monkeypatch):
             for _ in range(4):
                 steps.advance()
 
-    fractions = [news.fraction for news in told(work)]
+    fractions = [event.fraction for event in told(work)]
     assert fractions == sorted(fractions)
     assert fractions.count(1.0) == 1
     assert fractions[-1] == 1.0
@@ -110,7 +110,7 @@ def test_stages_that_fail_do_not_end():
             raise RuntimeError
         with stage("next"):
             pass
-    assert [(news.stage, news.within, news.fraction) for news in seen] == [
+    assert [(event.stage, event.within, event.fraction) for event in seen] == [
         ("work", (), None),
         ("next", (), None),
         ("next", (), 1.0),
@@ -182,16 +182,16 @@ def test_every_fit_tells_its_stages(name, capfd):
     # Here the streams are no terminal.
     assert capfd.readouterr() == ("", "")
     np.testing.assert_array_equal(result_of(watched), result_of(plain))
-    assert len({news.stage for news in seen}) >= 2
+    assert len({event.stage for event in seen}) >= 2
     for run in runs_of(seen).values():
-        fractions = [news.fraction for news in run]
+        fractions = [event.fraction for event in run]
         assert fractions[-1] == 1.0
         known = [fraction for fraction in fractions if fraction is not None]
         assert known == sorted(known)
         assert min(known) >= 0.0
-    solved = [news for news in seen if news.stage in SOLVERS]
+    solved = [event for event in seen if event.stage in SOLVERS]
     assert bool(solved) == (name in (*SOLVED, "PLML", "OutOfSample", "Unfold"))
-    ends = [news.objective for news in solved if news.fraction == 1.0]
+    ends = [event.objective for event in solved if event.fraction == 1.0]
     assert None not in ends
     assert np.isfinite(ends).all()
 
@@ -200,7 +200,7 @@ def test_objectives_are_those_of_the_solution():
     seen = []
     with progress(seen.append):
         mvu = fit("MVU", MVU(lengths="at_most", random_state=0))
-    last = [news for news in seen if news.stage == "unfold"][-1]
+    last = [event for event in seen if event.stage == "unfold"][-1]
     # The last iterate, as it is before duplicates and principal axes.
     assert last.objective == pytest.approx(mvu.solution_.primal, rel=1e-9)
 
@@ -209,23 +209,23 @@ def test_objectives_are_those_of_the_solution():
 def test_solvers_by_themselves_tell_their_stage(solver):
     problem = GramSDP.unfolding(3, [[0, 1], [1, 2]], [1.0, 1.0])
     seen = told(lambda: solver.solve(problem))
-    assert SOLVERS & {news.stage for news in seen}
+    assert SOLVERS & {event.stage for event in seen}
     # Two steps of length one, stretched: the variance about the mean is two.
-    found = [news.objective for news in seen if news.stage in SOLVERS and news.fraction == 1.0]
+    found = [event.objective for event in seen if event.stage in SOLVERS and event.fraction == 1.0]
     assert found == pytest.approx([2.0], rel=1e-2)
 
 
 def test_stages_of_nested_fits_are_within_those_around():
     seen = told(lambda: fit("Unfold", clone(EMBEDDERS["Unfold"])))
-    paths = {(*news.within, news.stage) for news in seen}
+    paths = {(*event.within, event.stage) for event in seen}
     assert ("rehearsal", "stitch patches") in paths
     assert ("embed samples", "stitch patches") in paths
 
 
 @pytest.mark.parametrize("name", ["IPA", "MVU", "LDLC", "LocalSubspaceClassifier"])
 def test_errors_of_listeners_end_the_fit(name):
-    def fail(news):
-        if news.fraction == 1.0:
+    def fail(event):
+        if event.fraction == 1.0:
             msg = "enough"
             raise RuntimeError(msg)
 
@@ -447,8 +447,8 @@ def test_fits_in_several_threads_do_not_hear_each_other():
     assert all(heard_together[name] for name in names if name != "MVU")
 
 
-def stages_of(news):
-    return {(*each.within, each.stage) for each in news}
+def stages_of(event):
+    return {(*each.within, each.stage) for each in event}
 
 
 def test_the_package_has_the_listener():

@@ -108,8 +108,8 @@ def _turned(X: FloatArray, rng: Rng, noise: float, words: str = "") -> Draw:
         d = rng.randint(d + 1, MOST_FEATURES + 1)
         turn = np.linalg.qr(rng.normal(size=(d, d)))[0]
         X = X @ turn[: X.shape[1]]
-    told = [word for word in (words, f"{d} features", f"noise {noise:.2g}") if word]
-    return Draw("", ", ".join(told), X + noise * rng.normal(size=X.shape))
+    described = [word for word in (words, f"{d} features", f"noise {noise:.2g}") if word]
+    return Draw("", ", ".join(described), X + noise * rng.normal(size=X.shape))
 
 
 def _generated(name: str, **options: tuple[float, float]) -> Maker:
@@ -118,9 +118,9 @@ def _generated(name: str, **options: tuple[float, float]) -> Maker:
     def make(n: int, rng: Rng) -> Draw:
         chosen = {key: rng.uniform(*limits) for key, limits in options.items()}
         X = datasets.SYNTHETIC[name](n, random_state=rng, **chosen).X
-        told = ", ".join(f"{key} {value:.2g}" for key, value in chosen.items())
+        described = ", ".join(f"{key} {value:.2g}" for key, value in chosen.items())
         radius = float(np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean()))
-        return _turned(X, rng, radius * _log_uniform(rng, *NOISE), told)
+        return _turned(X, rng, radius * _log_uniform(rng, *NOISE), described)
 
     return make
 

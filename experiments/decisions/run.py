@@ -7,14 +7,14 @@
   share of the 10 nearest neighbors kept, times one minus the median error of the distances to them;
   the mean of the five counts.
 - By the truth, where true coordinates exist: Procrustes error on the rows that `Unfold` saw; the
-  mean over pieces, if the truth holds piece by piece.
+  mean over components, if the truth holds for each by itself.
 
 A decision is right if the method used is the best, or within one percent of the best: an error of
-at most 1.01 times the least, or a score of at least .99 times the largest. Three counts are told:
-by the truth where there is one and else by the score; by either of the two, as where all methods
-fail the truth tells little; and by the truth or else the one split that `Unfold` saw. Scores vary
-by chance: the standard error of the difference to the best (from the five splits) is told, but does
-not count.
+at most 1.01 times the least, or a score of at least .99 times the largest. There are three counts:
+by the truth where there is one and otherwise by the score; by either of the two, since the truth
+says little where all methods fail; and by the truth or otherwise by the one split that `Unfold`
+saw. Scores vary by chance: the standard error of the difference to the best (from the five splits)
+is reported, but does not count.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ def compare(surface: Surface, plan: Plan) -> Row:
         "error of IPA": ", ".join(f"{error:.2g}" for error in theirs),
         "equal": "yes" if np.array_equal(unfold.embedding_, ipa.embedding_) else "no",
         "misfit": unfold.decision_.evidence.get("misfit", ""),
-        "doubts of IPA": ", ".join(flag.code for flag in ipa.diagnosis_.raised) or "-",
+        "doubts of IPA": ", ".join(doubt.code for doubt in ipa.diagnosis_.raised) or "-",
     }
     say(" | ".join(str(value) for value in row.values()))
     return row

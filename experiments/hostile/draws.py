@@ -61,7 +61,7 @@ FAR_OFF = 5.0
 """Standard deviations beyond which noise of heavy tails makes an outlier."""
 
 COUNTED = 6
-"""Neighbors from whose distance the spacing at a sample is told."""
+"""Neighbors from whose distance the spacing at a sample is estimated."""
 
 
 @dataclass(frozen=True, eq=False)

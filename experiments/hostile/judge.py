@@ -1,9 +1,9 @@
 """How far a map is from the truth: as a whole, by components, and sample by sample.
 
-The error is that of `docs/ipa-failures.md`, over the samples whose place can be known. Components
-that nothing joins may lie anywhere, if the method says that the data are disconnected: then the
-shape of each counts. If it does not say so, two sheets laid on each other pass for one: the error
-is infinite.
+The error is that of `docs/ipa-failures.md`, over the samples whose position can be known.
+Components that nothing joins may lie anywhere, if the method says that the data are disconnected:
+then the shape of each counts. If it does not say so, two sheets laid on each other pass for one:
+the error is infinite.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Errors:
     by_component : float
         That of the components, each laid on the truth by itself.
     wrong, wrong_unmarked : float
-        Fraction of the samples far from their places, and of those not marked as outliers.
+        Fraction of the samples far from their true positions, and of those not marked as outliers.
     n_wrong_unmarked : int
         Number of the latter.
     """
@@ -49,7 +49,7 @@ class Errors:
 
 
 def true_errors(
-    draw: Draw, Y: FloatArray, *, told: IntArray | None, outliers: BoolArray | None
+    draw: Draw, Y: FloatArray, *, components: IntArray | None, outliers: BoolArray | None
 ) -> Errors:
     """Return the errors of a map.
 
@@ -59,7 +59,7 @@ def true_errors(
         The data set.
     Y : ndarray of shape (n_samples, n_components)
         The map.
-    told : ndarray of int of shape (n_samples,) or None
+    components : ndarray of int of shape (n_samples,) or None
         The component of every sample, if the method says that there are several.
     outliers : ndarray of bool of shape (n_samples,) or None
         Samples that the method marked as outliers.
@@ -75,16 +75,18 @@ def true_errors(
     Y, truth = np.asarray(Y, dtype=np.float64)[rows], draw.truth[rows]
     one = np.zeros(len(rows), dtype=np.intp)
     groups = one if draw.labels is None else draw.labels[rows]
-    if told is not None and draw.labels is None:
-        groups = told[rows]
+    if components is not None and draw.labels is None:
+        groups = components[rows]
     whole, split = residuals(Y, truth, one), residuals(Y, truth, groups)
     # Each relative to the spread of what was laid on each other.
     whole_error = _relative(whole, truth, one)
     split_error = _relative(split, truth, groups)
     error, away = whole_error, whole
-    if not draw.is_placed and told is None:
+    if not draw.is_placed and components is None:
         error, away = np.inf, split
-    elif not draw.is_placed or (draw.is_apart and told is not None and split_error < whole_error):
+    elif not draw.is_placed or (
+        draw.is_apart and components is not None and split_error < whole_error
+    ):
         error, away = split_error, split
     extent = np.sqrt(((truth - truth.mean(axis=0)) ** 2).sum(axis=1).mean())
     wrong = away > FAR_WRONG * extent
@@ -100,7 +102,7 @@ def true_errors(
 
 
 def residuals(Y: FloatArray, truth: FloatArray, groups: IntArray) -> FloatArray:
-    """Return the distance of every sample from its place, each group laid on it by itself."""
+    """Return the distance of every sample from the truth, each group laid on it by itself."""
     away = np.zeros(len(Y))
     for group in np.unique(groups):
         rows = groups == group

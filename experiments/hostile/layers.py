@@ -1,4 +1,4 @@
-"""The flag `layers`: how often it is raised on noisy single sheets, and on near layers."""
+"""The finding `layers`: how often it is raised on noisy single sheets, and on near layers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KINDS: dict[str, Callable[[np.random.RandomState, tuple[int, ...]], FloatArray]]
 
 
 def layers(folder: Path, size: Size = FULL) -> None:
-    """Count how often the flag is raised."""
+    """Count how often it is a doubt."""
     single = [_single(kind, size) for kind in KINDS]
     write_table(single, folder / "hostile_layers_single")
     double = [_double(gap, noise, size) for gap in size.few(GAPS) for noise in NOISE_PER_GAP]
@@ -43,7 +43,7 @@ def layers(folder: Path, size: Size = FULL) -> None:
 
 
 def _single(kind: str, size: Size) -> Row:
-    """Return on how many noisy single sheets the flag is raised, and on how many any is."""
+    """Return on how many noisy single sheets it is raised, and on how many any doubt is."""
     found = []
     n_sheets = size.repeats(N_SHEETS)
     for number in range(n_sheets):
@@ -56,12 +56,12 @@ def _single(kind: str, size: Size) -> Row:
         "noise": kind,
         "sheets": n_sheets,
         "layers raised": sum("layers" in names for names in found),
-        "any flag": sum(bool(names) for names in found),
+        "any doubt": sum(bool(names) for names in found),
     }
 
 
 def _double(gap: float, noise: float, size: Size) -> Row:
-    """Return on how many doubled sheets the flag is raised, or another."""
+    """Return on how many doubled sheets it is raised, and on how many any doubt is."""
     found = []
     n_sheets = size.repeats(N_LAYERED)
     for seed in range(n_sheets):
@@ -75,7 +75,7 @@ def _double(gap: float, noise: float, size: Size) -> Row:
         "noise in gaps": noise,
         "sheets": n_sheets,
         "layers raised": sum("layers" in names for names in found),
-        "any flag": sum(bool(names) for names in found),
+        "any doubt": sum(bool(names) for names in found),
     }
 
 
@@ -86,9 +86,9 @@ def _sheet(rng: np.random.RandomState, n: int, d: int) -> FloatArray:
     return X
 
 
-def _raised(X: FloatArray) -> set[str]:
+def _raised(X: FloatArray) -> frozenset[str]:
     ipa = IPA(random_state=0, n_jobs=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ipa.fit(X)
-    return {flag.code for flag in ipa.diagnosis_.raised}
+    return ipa.diagnosis_.codes

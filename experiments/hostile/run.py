@@ -60,21 +60,16 @@ COLUMNS = (
     "n_wrong_unmarked",
     "used",
     "raised",
-    "flags",
+    "doubts",
     "figures",
-    "told",
+    "admitted",
     "estimated_error",
     "seconds",
     "exception",
 )
 
-IS_TOLD = (
-    "cannot keep all distances",
-    "no sheet that lies flat",
-    "Patches of the data disagree",
-    "where pieces lie to each other means little",
-)
-"""Sentences of a decision that tell its reader that distances are not all true."""
+ADMITTING = frozenset({"more_dimensions", "not_a_sheet", "disagreement", "separate"})
+"""Codes of findings by which a decision admits that not all distances are true."""
 
 
 def _fit_ipa(draw: Draw) -> tuple[Any, dict[str, Any]]:
@@ -84,11 +79,11 @@ def _fit_ipa(draw: Draw) -> tuple[Any, dict[str, Any]]:
 
 def _fit_unfold(draw: Draw) -> tuple[Any, dict[str, Any]]:
     unfold = Unfold(n_components=draw.n_components, random_state=0, n_jobs=1).fit(draw.X)
-    text = unfold.decision_.summary()
-    shapes = [shape for shape in unfold.survey_.shapes() if shape in text]
-    told = [sentence for sentence in IS_TOLD if sentence in text] + shapes
+    decision = unfold.decision_
+    admitting = ADMITTING | {shape.code for shape in unfold.survey_.raised}
+    admitted = [finding.code for finding in decision.findings if finding.code in admitting]
     row = _diagnosis_of(unfold.estimator_)
-    return unfold, {**row, "used": unfold.decision_.method, "told": " ".join(told)}
+    return unfold, {**row, "used": decision.method, "admitted": " ".join(admitted)}
 
 
 METHODS = {"ipa": _fit_ipa, "unfold": _fit_unfold}
@@ -96,14 +91,12 @@ METHODS = {"ipa": _fit_ipa, "unfold": _fit_unfold}
 
 
 def _diagnosis_of(model: Any) -> dict[str, Any]:
-    """Return the names of raised flags, and the figures of all."""
-    if not hasattr(model, "diagnosis_"):
-        return {}
-    flags = model.diagnosis_.findings
+    """Return the codes of the doubts, and the figures of all that was checked."""
+    checked = [finding for finding in model.diagnosis_ if not np.isnan(finding.limit)]
     return {
-        "flags": " ".join(flag.code for flag in model.diagnosis_.raised),
-        "figures": " ".join(f"{flag.code}={float(flag.value):.3g}" for flag in flags),
-        "estimated_error": getattr(model, "estimated_error_", np.nan),
+        "doubts": " ".join(finding.code for finding in model.diagnosis_.raised),
+        "figures": " ".join(f"{finding.code}={finding.value:.3g}" for finding in checked),
+        "estimated_error": getattr(model, "estimated_error_", ""),
     }
 
 
@@ -231,7 +224,7 @@ def run_draw(method: str, draw: Draw) -> dict[str, Any]:
     errors = true_errors(
         draw,
         model.embedding_,
-        told=_components(model, fitted, len(draw.X)),
+        components=_components(model, fitted, len(draw.X)),
         outliers=_samples(fitted, "outliers_", len(draw.X)),
     )
     return {**row, **found, **vars(errors)}
@@ -242,7 +235,7 @@ def _components(model: Any, fitted: Any, n: int) -> IntArray | None:
     component = _samples(fitted, "component_", n)
     if component is not None and component.max() > 0:
         return component
-    if hasattr(model, "decision_") and model.decision_.evidence.get("pieces", 1.0) > 1.0:
+    if hasattr(model, "decision_") and model.decision_.evidence.get("components", 1.0) > 1.0:
         # Said, but not which: only true components can be judged by themselves.
         return np.zeros(n, dtype=np.intp)
     return None

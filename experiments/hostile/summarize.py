@@ -19,7 +19,7 @@ __all__ = ["judged", "summary", "tables"]
 LEAST_WRONG, FEWEST_WRONG = 0.005, 3
 """Fraction and number of wrong samples from which on a map that is right else is a failure."""
 
-TEXT = ("unknown", "raised", "flags", "figures", "told", "used", "options")
+TEXT = ("unknown", "raised", "doubts", "figures", "admitted", "used", "options")
 
 
 def tables(folder: Path, size: Size = FULL) -> None:
@@ -55,9 +55,9 @@ def judged(draws: pd.DataFrame) -> pd.DataFrame:
         exact: no verdict is passed on whether to warn of that. "known" tells whether the answer
         can be known, "warned" whether something was raised, "alarm" whether it was without need.
     """
-    # A column without any word is read as one of numbers.
-    words = {name: draws[name].astype(object).where(draws[name].notna(), "") for name in TEXT}
-    draws = draws.assign(**words)
+    # A column without any text is read as one of numbers.
+    texts = {name: draws[name].astype(object).where(draws[name].notna(), "") for name in TEXT}
+    draws = draws.assign(**texts)
     failed = is_failure(draws)
     few = (draws.wrong >= LEAST_WRONG) & (draws.wrong * draws.n_samples >= FEWEST_WRONG)
     is_curved = draws.loss > 0
@@ -66,8 +66,8 @@ def judged(draws: pd.DataFrame) -> pd.DataFrame:
     )
     draws["known"] = draws.unknown == ""
     # The diagnosis of IPA is its user's to see; that of a method within `Unfold` is not.
-    draws["warned"] = (draws.raised != "") | ((draws.method == "ipa") & (draws["flags"] != ""))
-    # Wrong samples that are marked as outliers are told of.
+    draws["warned"] = (draws.raised != "") | ((draws.method == "ipa") & (draws.doubts != ""))
+    # The user knows of wrong samples that are marked as outliers.
     left = draws.wrong_unmarked >= LEAST_WRONG
     left &= draws.n_wrong_unmarked >= FEWEST_WRONG
     draws["heard"] = draws.warned | ((draws.verdict == "few points wrong") & ~left)
@@ -82,11 +82,11 @@ def _is_unneeded(row: Any) -> bool:
     """Return whether a warning has no good reason; disconnected samples and outliers are some."""
     right = set()
     if row.is_apart:
-        right.add("pieces")
+        right.add("components")
     if row.has_outliers:
         right.add("outliers")
-    flags = set(row.flags.split())
-    return not flags or bool(flags - right)
+    doubts = set(row.doubts.split())
+    return not doubts or bool(doubts - right)
 
 
 def summary(draws: pd.DataFrame) -> str:
@@ -129,16 +129,16 @@ def _counts(group: pd.DataFrame) -> tuple[Any, ...]:
     """Return the figures of a group: good maps and alarms, failures and silent ones."""
     good = group[group.verdict == "good"]
     bad = group[group.verdict.isin(["failure", "few points wrong"])]
-    told = int((bad.silent & (bad.told != "")).sum())
+    admitted = int((bad.silent & (bad.admitted != "")).sum())
     return (
         len(good),
         int(good.alarm.sum()),
-        _share(good.alarm[good.known]),
+        _fraction(good.alarm[good.known]),
         len(bad),
         int((bad.verdict == "few points wrong").sum()),
         int(bad.silent.sum()),
-        _share(bad.silent),
-        told,
+        _fraction(bad.silent),
+        admitted,
     )
 
 
@@ -150,7 +150,7 @@ COUNTED = (
     "of them few points",
     "silent",
     "%",
-    "told by the decision only",
+    "admitted by the decision only",
 )
 
 
@@ -180,7 +180,7 @@ def _by_family(draws: pd.DataFrame) -> str:
     return markdown_table(("family", "draws", "can be known", *COUNTED[:-1]), rows)
 
 
-def _share(values: pd.Series) -> str:
+def _fraction(values: pd.Series) -> str:
     return f"{values.mean():.0%}" if len(values) else "-"
 
 
@@ -194,8 +194,8 @@ def _listed(draws: pd.DataFrame) -> str:
         what = (draw.number, draw.family, draw.n_samples, draw.n_features, draw.n_components)
         verdict = draw.verdict if not draw.unknown else f"{draw.verdict} ({draw.unknown})"
         figures = (noise, short_options(draw.options), floor, error, wrong, verdict)
-        rows.append((*what, *figures, draw.used, draw.flags, draw.told, f"{draw.seconds:.1f}"))
-    return markdown_table((*head, "used", "flags", "told", "seconds"), rows)
+        rows.append((*what, *figures, draw.used, draw.doubts, draw.admitted, f"{draw.seconds:.1f}"))
+    return markdown_table((*head, "used", "doubts", "admitted", "seconds"), rows)
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def rectangle(
 ) -> tuple[FloatArray, dict[str, Any]]:
     """Return points of a rectangle, even, uneven or with sparse ends, and which of these."""
     kind = str(rng.choice(["even", "even", "uneven", "ends"])) if density is None else density
-    along, told = rng.uniform(size=n), {"density": kind}
+    along, options = rng.uniform(size=n), {"density": kind}
     if kind == "uneven":
         # Most of the points on one side of a line.
         share, at = rng.uniform(0.6, 0.9), rng.uniform(0.3, 0.7)
@@ -106,8 +106,8 @@ def rectangle(
         # Density falls to zero toward both ends as a power of the distance.
         power = rng.uniform(0.5, 2.0)
         along = rng.beta(1 + power, 1 + power, size=n)
-        told["power"] = power
-    return np.column_stack((along * length, rng.uniform(size=n) * width)), told
+        options["power"] = power
+    return np.column_stack((along * length, rng.uniform(size=n) * width)), options
 
 
 def inside(
@@ -179,16 +179,16 @@ def bend(
     length = float(x.max())
     kinds = ["arc", "arc", "s"] + ["plane"] * may_be_plane
     kind = str(rng.choice(kinds))
-    told: dict[str, Any] = {"bend": kind}
+    options: dict[str, Any] = {"bend": kind}
     if kind == "plane":
-        return np.column_stack((flat, np.zeros(len(flat)))), told
+        return np.column_stack((flat, np.zeros(len(flat)))), options
     angle = rng.uniform(np.pi / 3, 1.1 * np.pi)
-    told["angle"] = float(np.degrees(angle))
+    options["angle"] = float(np.degrees(angle))
     path = arc(angle, length if kind == "arc" else length / 2)
     if kind == "s":
         # The second half is the first, turned by 180 degrees about its end.
         path = np.concatenate((path, (2 * path[-1] - path)[-2::-1]))
-    return extrude(path, np.column_stack((x, flat[:, 1:]))), told
+    return extrude(path, np.column_stack((x, flat[:, 1:]))), options
 
 
 def curved_loss(curvature: FloatArray, X: FloatArray) -> float:

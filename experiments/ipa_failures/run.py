@@ -19,7 +19,7 @@ __all__ = ["N_DRAWS", "SEED", "draws", "main", "results_in", "run_draw"]
 SEED, N_DRAWS = 3, 500
 """Of the report, `docs/ipa-failures.md`."""
 
-FLAGS = (
+CODES = (
     "components",
     "projected",
     "unstitched",
@@ -54,8 +54,8 @@ COLUMNS = (
     "n_patches",
     "seconds",
     "exception",
-    *(f"flag_{name}" for name in FLAGS),
-    *(f"raised_{name}" for name in FLAGS),
+    *(f"figure_{name}" for name in CODES),
+    *(f"raised_{name}" for name in CODES),
 )
 
 
@@ -120,9 +120,10 @@ def run_draw(draw: Draw) -> dict[str, Any]:
         "gap": "" if solution is None else solution.gap,
         "n_patches": ipa.cover_.n_patches,
     }
-    for flag in ipa.diagnosis_.findings:
-        row[f"flag_{flag.code}"] = float(flag.value)
-        row[f"raised_{flag.code}"] = flag.is_raised
+    for code in CODES:
+        finding = ipa.diagnosis_[code]
+        row[f"figure_{code}"] = finding.value
+        row[f"raised_{code}"] = finding.is_raised
     return row
 
 

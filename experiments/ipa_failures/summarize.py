@@ -1,4 +1,4 @@
-"""Tables of flags against errors: ``python -m experiments.ipa_failures.summarize FILE.csv``."""
+"""Tables of doubts against errors: ``python -m experiments.ipa_failures.summarize FILE.csv``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from experiments.draw_tables import markdown_table, short_options
 from experiments.harness import FULL, Size, say
-from experiments.ipa_failures.run import FLAGS, results_in
+from experiments.ipa_failures.run import CODES, results_in
 
 __all__ = ["is_failure", "main", "summary", "tables"]
 
@@ -70,19 +70,19 @@ def summary(draws: pd.DataFrame) -> str:
     crashed = draws[draws.exception.notna()]
     draws = draws[draws.exception.isna()].copy()
     draws["failure"] = is_failure(draws)
-    raised = draws[[f"raised_{name}" for name in FLAGS]].astype(bool)
-    draws["flagged"] = raised.any(axis=1)
-    draws["flags"] = [_names(row) for row in raised.to_numpy()]
+    raised = draws[[f"raised_{name}" for name in CODES]].astype(bool)
+    draws["doubted"] = raised.any(axis=1)
+    draws["doubts"] = [_names(row) for row in raised.to_numpy()]
     true_flat = draws[draws.has_truth]
-    misses = draws[draws.failure & ~draws.flagged]
-    alarms = draws[~draws.failure & draws.flagged]
+    misses = draws[draws.failure & ~draws.doubted]
+    alarms = draws[~draws.failure & draws.doubted]
     strict = is_failure(draws, least_error=0.0)
     parts = [
         ("Draws", _confusion(draws)),
         ("By surface", _by_surface(draws)),
-        ("Flags", _flags(true_flat)),
-        ("Failures without a flag", _listed(misses)),
-        ("Flags without a failure", _listed(alarms)),
+        ("Doubts", _agreements(true_flat)),
+        ("Failures without a doubt", _listed(misses)),
+        ("Doubts without a failure", _listed(alarms)),
         ("Slow", _listed(draws[draws.seconds > SLOW])),
         (
             "Exceptions",
@@ -93,8 +93,8 @@ def summary(draws: pd.DataFrame) -> str:
         f"{len(draws)} draws, seed {', '.join(map(str, sorted(set(draws.seed))))}. Seconds a draw: "
         f"median {draws.seconds.median():.2g}, 95 % below {draws.seconds.quantile(0.95):.2g}, "
         f"largest {draws.seconds.max():.3g}. With every error above {FLOORS:g} F counted, however "
-        f"small, {int((strict & ~draws.flagged).sum())} of {int(strict.sum())} failures have no "
-        f"flag.\n"
+        f"small, {int((strict & ~draws.doubted).sum())} of {int(strict.sum())} failures have no "
+        f"doubt.\n"
     )
     return head + "".join(f"\n## {title}\n\n{table}" for title, table in parts)
 
@@ -105,10 +105,10 @@ def _confusion(draws: pd.DataFrame) -> str:
     rows = []
     for name, group in groups:
         good, bad = group[~group.failure], group[group.failure]
-        share = f"{good.flagged.mean():.0%}" if len(good) else "-"
-        row = (name, len(bad), bad.flagged.sum(), (~bad.flagged).sum(), len(good))
-        rows.append((*row, good.flagged.sum(), share))
-    head = ("surfaces", "failures", "flagged", "missed", "good", "flagged", "share")
+        fraction = f"{good.doubted.mean():.0%}" if len(good) else "-"
+        row = (name, len(bad), bad.doubted.sum(), (~bad.doubted).sum(), len(good))
+        rows.append((*row, good.doubted.sum(), fraction))
+    head = ("surfaces", "failures", "doubted", "missed", "good", "doubted", "fraction")
     return markdown_table(head, rows)
 
 
@@ -117,24 +117,24 @@ def _by_surface(draws: pd.DataFrame) -> str:
     for name, group in draws.groupby("surface"):
         good, bad = group[~group.failure], group[group.failure]
         median = f"{good.error.median():.1e}" if len(good) else "-"
-        rows.append((name, len(good), good.flagged.sum(), median, len(bad), bad.flagged.sum()))
+        rows.append((name, len(good), good.doubted.sum(), median, len(bad), bad.doubted.sum()))
     return markdown_table(
-        ("surface", "good", "flagged", "median error", "failures", "flagged"), rows
+        ("surface", "good", "doubted", "median error", "failures", "doubted"), rows
     )
 
 
-def _flags(draws: pd.DataFrame) -> str:
+def _agreements(draws: pd.DataFrame) -> str:
     """Return how each figure goes with the error, on the surfaces whose truth is known."""
-    stitched = draws[~(draws.raised_projected | draws.raised_rough).astype(bool)]
+    stitched = draws[~(draws.raised_projected | draws.raised_unstitched).astype(bool)]
     rows = []
-    for name in FLAGS:
+    for name in CODES:
         raised = draws[f"raised_{name}"].astype(bool)
-        others = [f"raised_{other}" for other in FLAGS if other != name]
+        others = [f"raised_{other}" for other in CODES if other != name]
         alone = raised & ~draws[others].astype(bool).any(axis=1)
         counts = [(raised & draws.failure).sum(), (raised & ~draws.failure).sum()]
         only = [(alone & draws.failure).sum(), (alone & ~draws.failure).sum()]
         rows.append((name, *_agreement(draws, name), *_agreement(stitched, name), *counts, *only))
-    head = ("flag", "AUC", "Spearman", "AUC, stitched", "Spearman, stitched")
+    head = ("doubt", "AUC", "Spearman", "AUC, stitched", "Spearman, stitched")
     return markdown_table(
         (*head, "on failures", "on good ones", "alone", "alone on good ones"), rows
     )
@@ -142,7 +142,7 @@ def _flags(draws: pd.DataFrame) -> str:
 
 def _agreement(draws: pd.DataFrame, name: str) -> tuple[str, str]:
     """Return how well a figure tells failures, and how well it orders errors."""
-    values = draws[f"flag_{name}"]
+    values = draws[f"figure_{name}"]
     if values.nunique() < 2 or draws.failure.nunique() < 2:
         return "-", "-"
     auc = roc_auc_score(draws.failure, values)
@@ -165,16 +165,16 @@ def _listed(draws: pd.DataFrame) -> str:
     )
     rows = []
     for draw in draws.itertuples():
-        figures = (draw.noise, draw.floor, draw.error, draw.estimated_error, draw.flag_misfit)
+        figures = (draw.noise, draw.floor, draw.error, draw.estimated_error, draw.figure_misfit)
         noise, *others = (f"{value:.2g}" for value in figures)
         what = (draw.number, draw.surface, draw.n_samples, draw.n_features, draw.n_components)
-        rest = (draw.n_patches, draw.status, f"{draw.seconds:.1f}", draw.flags)
+        rest = (draw.n_patches, draw.status, f"{draw.seconds:.1f}", draw.doubts)
         rows.append((*what, noise, short_options(draw.options), *others, *rest))
-    return markdown_table((*head, "patches", "status", "seconds", "flags"), rows)
+    return markdown_table((*head, "patches", "status", "seconds", "doubts"), rows)
 
 
 def _names(raised: Iterable[bool]) -> str:
-    return ", ".join(name for name, is_raised in zip(FLAGS, raised, strict=True) if is_raised)
+    return ", ".join(name for name, is_raised in zip(CODES, raised, strict=True) if is_raised)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Every dimension from 1 to 12, few and many points, few and many features: always a diagnosis.
 
-Data of four kinds, each in as many features as told:
+Data of four kinds, each in as many features as requested:
 
 - *cloud*: independent normal numbers in all features (no manifold at all);
 - *groups*: five such clouds, eight deviations apart;
@@ -92,17 +92,18 @@ def row_of(kind: str, X: FloatArray, r: int) -> Row:
             Y = ipa.fit_transform(X)
     except Exception:
         last = traceback.format_exc().splitlines()[-1]
-        words = {"in order": "NO", "doubts": last, "trustworthiness": np.nan}
-        return {**row, **words, "seconds": time.process_time() - begin}
+        text = {"in order": "NO", "doubts": last, "trustworthiness": np.nan}
+        return {**row, **text, "seconds": time.process_time() - begin}
     seconds = time.process_time() - begin
-    raised = [flag.code for flag in ipa.diagnosis_.raised]
-    is_told = any(issubclass(w.category, DoubtfulMapWarning) for w in caught)
-    figures = [*(flag.value for flag in ipa.diagnosis_.findings), ipa.estimated_error_]
+    raised = [doubt.code for doubt in ipa.diagnosis_.raised]
+    has_warned = any(issubclass(w.category, DoubtfulMapWarning) for w in caught)
+    checked = [finding for finding in ipa.diagnosis_ if not np.isnan(finding.limit)]
+    figures = [*(finding.value for finding in checked), ipa.estimated_error_]
     is_finite = bool(np.isfinite(Y).all() and np.isfinite(figures).all())
     trust = trustworthiness(X, Y, n_samples=min(len(X), N_MEASURED), random_state=0)
     return {
         **row,
-        "in order": "yes" if is_finite and is_told == bool(raised) else "NO",
+        "in order": "yes" if is_finite and has_warned == bool(raised) else "NO",
         "doubts": ", ".join(raised) or "none",
         "trustworthiness": float(trust),
         "seconds": seconds,

@@ -79,13 +79,13 @@ def _outcomes(X: FloatArray, r: int) -> Iterator[Outcome]:
 
 def _score(data: Dataset, outcome: Outcome) -> Scorecard:
     with warnings.catch_warnings():
-        # That data are in pieces is told by the diagnosis.
+        # The diagnosis says that data are disconnected.
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
         return scorecard(data.X, outcome.embedding, labels=data.labels, random_state=0)
 
 
 def _doubts(model: IPA) -> str:
-    return ", ".join(flag.code for flag in model.diagnosis_.raised) or "none"
+    return ", ".join(doubt.code for doubt in model.diagnosis_.raised) or "none"
 
 
 def _row(data: Dataset, outcome: Outcome, card: Scorecard, r: int) -> Row:

@@ -78,7 +78,7 @@ def _scores(outcome: Outcome, X: FloatArray) -> dict[str, Any]:
         "trustworthiness": float(trustworthiness(X, Y)),
         "continuity": float(continuity(X, Y)),
         "ψ_KNN, k = 12": float(neighbor_error(X, Y)),
-        "doubts": "" if diagnosis is None else ", ".join(flag.code for flag in diagnosis.raised),
+        "doubts": "" if diagnosis is None else ", ".join(doubt.code for doubt in diagnosis.raised),
         "seconds": outcome.seconds,
     }
 
@@ -92,7 +92,7 @@ def _row(outcome: Outcome, r: int) -> dict[str, Any]:
         "share in the first r": float(shares[:r].sum()),
         "cut off": outcome.model.discarded_variance_ratio_,
         "certificate": certificate(outcome.model),
-        "doubts": ", ".join(flag.code for flag in outcome.model.diagnosis_.raised) or "none",
+        "doubts": ", ".join(doubt.code for doubt in outcome.model.diagnosis_.raised) or "none",
         "seconds": outcome.seconds,
     }
 

@@ -45,7 +45,7 @@ def million_points(folder: Path, size: Size = FULL) -> None:
                 "seconds": outcome.seconds,
                 "error": float(procrustes_error(outcome.embedding, roll.truth)),
                 "estimated error": outcome.model.estimated_error_,
-                "doubts": ", ".join(flag.code for flag in diagnosis.raised) or "none",
+                "doubts": ", ".join(doubt.code for doubt in diagnosis.raised) or "none",
                 "certificate": certificate(outcome.model),
             }
         )
@@ -73,7 +73,7 @@ def bridged_clusters(folder: Path, size: Size = FULL) -> None:
                 "method": outcome.name,
                 "patches on two layers": _on_two_layers(clusters.labels_, roll.truth[:, 0]),
                 "error": float(procrustes_error(outcome.embedding, roll.truth)),
-                "doubts": ", ".join(flag.code for flag in model.diagnosis_.raised) or "none",
+                "doubts": ", ".join(doubt.code for doubt in model.diagnosis_.raised) or "none",
             }
         )
     write_table(rows, folder / "thesis_bridged")

@@ -75,7 +75,7 @@ def _row(data: Dataset, outcome: Outcome, r: int) -> dict[str, object]:
         "MRRE_Y, k = 12": float(mean_relative_rank_error(data.X, Y, neighbors_of="embedding")),
         "nearest has another digit": float(one_nn_error(Y, data.labels)),
         "seconds": outcome.seconds,
-        "doubts": "" if diagnosis is None else ", ".join(flag.code for flag in diagnosis.raised),
+        "doubts": "" if diagnosis is None else ", ".join(doubt.code for doubt in diagnosis.raised),
     }
 
 

@@ -72,9 +72,9 @@ def summaries(name: str, draws: list[Dataset], n_patches: int) -> Iterator[Row]:
 
 
 def covers(X: FloatArray, n_patches: int, seed: int) -> dict[str, dict[str, Any]]:
-    """Return what IPA is told: k-means, the same with its clusters left as they are, and LDLC.
+    """Return options of IPA: k-means, the same with its clusters left as they are, and LDLC.
 
-    IPA takes clusters apart that are in several pieces, unless it is given labels. LDLC is run
+    IPA splits clusters that are not connected, unless it is given labels. LDLC is run
     once for all charts.
     """
     found: dict[str, dict[str, Any]] = {"kmeans": {"cover": "kmeans", "n_patches": n_patches}}

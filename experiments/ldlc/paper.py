@@ -1,7 +1,7 @@
 """Tables 4.1 to 4.5 of the thesis as printed.
 
 P. Khajehpour Tadavani, Nonlinear Dimensionality Reduction by Manifold Unfolding, PhD thesis,
-University of Waterloo, 2013, chapter 4. How errors are normalized is not told there.
+University of Waterloo, 2013, chapter 4. How errors are normalized is not stated there.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ def map_clusters(
         n_jobs=1,
     )
     row, Y = _measure(f"IPA, {chart}", ipa, data, found)
-    row["doubts"] = ", ".join(flag.code for flag in ipa.diagnosis_.raised) or "none"
+    row["doubts"] = ", ".join(doubt.code for doubt in ipa.diagnosis_.raised) or "none"
     return row, Y
 
 

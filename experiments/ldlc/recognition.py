@@ -44,7 +44,7 @@ WINE_METHODS: Methods = {
 }
 N_TRIALS = 12
 LABELED = (0.1, 0.3)
-"""Shares of the wines whose type is told."""
+"""Fractions of the wines whose type is given."""
 
 MNIST_METHODS: Methods = {"LDLC, rho = 0.01": ldlc, "MPPCA": mppca, "VQPCA": vqpca}
 DIGITS = (0, 3, 6, 9)
@@ -132,9 +132,9 @@ def accuracy(X: FloatArray, labels: IntArray, found: Clustering, share: float, s
     """Return how many unlabelled points get their class if some labels name the clusters."""
     rng = np.random.RandomState(seed)
     hidden = rng.permutation(len(X))[round(share * len(X)) :]
-    told = labels.copy()
-    told[hidden] = -1
-    classifier = LocalSubspaceClassifier(clusterer=Ready(X, found.labels)).fit(X, told)
+    known = labels.copy()
+    known[hidden] = -1
+    classifier = LocalSubspaceClassifier(clusterer=Ready(X, found.labels)).fit(X, known)
     return float((classifier.transduction_[hidden] == labels[hidden]).mean())
 
 

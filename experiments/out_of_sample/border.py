@@ -29,7 +29,7 @@ METHODS: Mapping[str, Fit] = {**GOOSES, **RIVALS}
 
 
 def border(folder: Path, size: Size = FULL) -> None:
-    """Measure errors by sparsity and beyond the rim, and who is told to be outside."""
+    """Measure errors by sparsity and beyond the rim, and which points count as outside."""
     n_train, seeds = size.points(N_TRAIN), range(size.repeats(N_DRAWS))
     sparse = [_sparsity_errors(seed, n_train) for seed in seeds]
     beyond = [_errors_beyond(seed, n_train) for seed in seeds]
@@ -56,7 +56,7 @@ def steps_beyond(truth: FloatArray, spacing: float, rng: Any) -> dict[float, Flo
 
 
 def alarm_row(seed: int, n_train: int = N_TRAIN) -> dict[str, dict[str, float]]:
-    """Return shares of points that `OutOfSample.is_outside` flags, at two levels."""
+    """Return fractions of points that `OutOfSample.is_outside` marks, at two levels."""
     rng = np.random.RandomState(seed)
     model, _, groups = _regions(seed, n_train, rng)
     alarms: dict[str, dict[str, float]] = {}

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 from isofold._typing import BoolArray, FloatArray, IntArray
-from isofold.extension import Extension, fit_barycentric, fit_goose, fit_kernel_ridge
+from isofold.extension import PointMap, fit_barycentric, fit_goose, fit_kernel_ridge
 from isofold.linalg import procrustes
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
     "yang",
 ]
 
-Fit = Callable[[FloatArray, FloatArray], Extension]
+Fit = Callable[[FloatArray, FloatArray], PointMap]
 """Takes points and their map."""
 
 SCALINGS = ("range", "isotropic", "least_squares")

@@ -81,12 +81,12 @@ def tsne(folder: Path, size: Size = FULL) -> None:
     for name, fit in METHODS.items():
         placed = fit(known, Y).transform(new)
         panels[name] = placed
-        told = agreement(Y, labels[:n_train], placed, labels[n_train:])
+        right = agreement(Y, labels[:n_train], placed, labels[n_train:])
         missed = _missed(fit, known, Y) / spacing
         table.append(
             {
                 "extension": name,
-                "label of the next on the map is right": told,
+                "label of the next on the map is right": right,
                 "held out, missed by (median)": float(np.median(missed)),
                 "within 5 steps": float(np.mean(missed < 5)),
                 "beyond 50 steps": float(np.mean(missed > 50)),

@@ -78,8 +78,8 @@ def fold_errors(
     moved = move_onto(alone, everything[train], alone)
     errors = {"the map's own change": (rms(moved, everything[train]), nothing)}
     for name, fit in METHODS.items():
-        on_new_map = fit(X[train], alone).extend(X[test])
-        on_old_map = fit(X[train], everything[train]).extend(X[test])
+        on_new_map = fit(X[train], alone).transform(X[test])
+        on_old_map = fit(X[train], everything[train]).transform(X[test])
         errors[name] = (error(on_new_map), rms(on_old_map, expected))
     if hasattr(model, "transform"):
         unit = np.sqrt(len(train)) if embedding.is_normalized else 1.0

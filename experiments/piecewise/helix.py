@@ -73,10 +73,10 @@ def _row(outcome: Outcome, curve: Dataset, noise: float) -> Row:
 
 def _reported(model: Any, order: Order) -> str:
     """Return in how many places the method says that it cut, and whether the true one is there."""
-    told = {tuple(sorted(map(int, pair))) for pair in model.cuts_}
+    torn = {tuple(sorted(map(int, pair))) for pair in model.cuts_}
     cut = {tuple(sorted(map(int, pair))) for pair in order.cut}
-    found = "with" if cut <= told else "without"
-    return f"{model.n_cuts_}, {len(told)} pairs, {found} the true ones"
+    found = "with" if cut <= torn else "without"
+    return f"{model.n_cuts_}, {len(torn)} pairs, {found} the true ones"
 
 
 def _draw(curve: Dataset, outcomes: list[Outcome], path: Path) -> None:

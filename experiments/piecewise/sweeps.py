@@ -29,7 +29,7 @@ SIZES = (5, 10, 15, 20)
 N_DRAWS = {250: 3, 500: 3, 1000: 3, 2000: 2}
 N_NOISY, N_NOISY_DRAWS = 2000, 1
 LARGER = (6, 9, 14, 20, 28, 36)
-"""Sizes of pieces to counter noise with."""
+"""Sizes of cells to counter noise with."""
 N_SEEDS = 3
 TRUTH, UNTOUCHED = "true sheet", "PLML, untouched"
 
@@ -43,7 +43,7 @@ class Judged:
     method : str
         Name of the method.
     k : int or None
-        Number of neighbors or size of pieces, None if the method was not told.
+        Number of neighbors or size of cells, None if the method chose it.
     scores : Scores or None
         None if there was no map.
     sheet_error : float
@@ -79,7 +79,7 @@ def noise(folder: Path, size: Size = FULL) -> None:
 
 
 def pieces_and_noise(folder: Path, size: Size = FULL) -> None:
-    """Larger pieces against noise (Figure 4.19), by PLML alone and with more draws."""
+    """Larger cells against noise (Figure 4.19), by PLML alone and with more draws."""
     rows = []
     n, seeds = size.points(N_NOISY), range(size.repeats(N_SEEDS))
     for sigma in size.few(list(TABLE_4_2)):

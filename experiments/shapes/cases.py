@@ -1,6 +1,6 @@
 """Shapes to be recognized, and shapes that only look like them.
 
-A case names the flags that must be raised on it; all others must be silent. Sizes of the noise are
+A case names the shapes that must be recognized on it, and no others. Sizes of the noise are
 in units of the case: the thickness or the spacing of layers that noise would blur.
 """
 
@@ -35,7 +35,7 @@ class Case:
     name : str
         Its name.
     expected : frozenset of str
-        The flags that must be raised.
+        Codes of the shapes that must be recognized.
     make : callable
         Makes n points with a source of random numbers.
     unit : float
@@ -187,7 +187,7 @@ def _blobs(
     return centers[chosen] + scales[chosen, None] * rng.normal(size=(n, d))
 
 
-def _flagpole(n: int, rng: Rng) -> FloatArray:
+def _line_on_sheet(n: int, rng: Rng) -> FloatArray:
     sheet = np.column_stack((_uniform(rng, n * 2 // 3, 2.0, 2.0), np.zeros(n * 2 // 3)))
     m = n - len(sheet)
     pole = np.column_stack((np.full((m, 2), 1.0), 4 * rng.uniform(size=m)))
@@ -268,7 +268,7 @@ def _flat(n: int, rng: Rng) -> FloatArray:
     return _uniform(rng, n, 3.0, 2.0)
 
 
-def _noise(d: int) -> Maker:
+def _cloud(d: int) -> Maker:
     return lambda n, rng: rng.normal(size=(n, d))
 
 
@@ -310,11 +310,11 @@ CASES = (
     _case(
         "8 blobs in 50-D", "clusters", lambda n, rng: _blobs(n, rng, d=50, n_blobs=8, apart=12.0)
     ),
-    _case("Gaussian in 5-D", "noise", _noise(5)),
-    _case("Gaussian in 10-D", "noise", _noise(10)),
-    _case("Gaussian in 50-D", "noise", _noise(50)),
-    _case("cube in 6-D", "noise", lambda n, rng: rng.uniform(size=(n, 6))),
-    _case("line on a sheet", "mixed_dimensions", _flagpole, 0.5),
+    _case("Gaussian in 5-D", "cloud", _cloud(5)),
+    _case("Gaussian in 10-D", "cloud", _cloud(10)),
+    _case("Gaussian in 50-D", "cloud", _cloud(50)),
+    _case("cube in 6-D", "cloud", lambda n, rng: rng.uniform(size=(n, 6))),
+    _case("line on a sheet", "mixed_dimensions", _line_on_sheet, 0.5),
     _case("line on a bent sheet", "mixed_dimensions", _kite, 0.5),
     _case("line on a ball", "mixed_dimensions", _comet, 0.5),
     _case("sheet through a ball", "mixed_dimensions", _saturn, 0.5),

@@ -30,15 +30,15 @@ def real(folder: Path, size: Size = FULL) -> None:
 def _row(name: str, points: FloatArray) -> Row:
     graph = build_graph(points, n_neighbors=N_NEIGHBORS, kind="mutual")
     begin = time.process_time()
-    flags = recognize_shapes(points[graph.sample_of_node], graph, random_state=0)
+    found = recognize_shapes(points[graph.sample_of_node], graph, random_state=0)
     seconds = time.process_time() - begin
-    raised = [flag for flag in flags if flag.is_raised]
-    for flag in raised:
-        say(f"{name}: {flag.message}")
+    raised = [finding for finding in found if finding.is_raised]
+    for finding in raised:
+        say(f"{name}: {finding.message()}")
     return {
         "data": name,
         "n": len(points),
         "d": points.shape[1],
-        "raised": ", ".join(flag.code for flag in raised) or "-",
+        "raised": ", ".join(finding.code for finding in raised) or "-",
         "seconds": seconds,
     }

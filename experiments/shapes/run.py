@@ -1,4 +1,4 @@
-"""The confusion table: every flag on its shapes, and on all other shapes."""
+"""The confusion table: every finding on its shapes, and on all other shapes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from isofold._findings import Finding
 from isofold.neighbors import build_graph
 from isofold.survey import recognize_shapes
 
-__all__ = ["FLAGS", "Verdict", "by_case", "by_flag", "confusion", "errors", "graph_only", "judge"]
+__all__ = ["CODES", "Verdict", "by_case", "by_code", "confusion", "errors", "graph_only", "judge"]
 
-FLAGS = (
+CODES = (
     "closed_curve",
     "cylinder",
     "torus",
     "sphere",
     "branching",
     "clusters",
-    "noise",
+    "cloud",
     "mixed_dimensions",
 )
 N_NEIGHBORS = 12
@@ -33,7 +33,7 @@ FRESH = range(100, 102)
 """Seeds of the table. Thresholds were chosen on the seeds 0 and 1."""
 
 GRAPH_SEEDS = range(100, 101)
-"""Seeds of the table for graphs without places, in which developments take longer."""
+"""Seeds of the table for graphs without points, in which developments take longer."""
 
 
 @dataclass(frozen=True)
@@ -45,26 +45,26 @@ class Verdict:
     trial : Trial
         The trial.
     raised : frozenset of str
-        The flags that were raised.
-    told : frozenset of str
-        All flags that were returned.
+        Codes of the shapes that were recognized.
+    examined : frozenset of str
+        Codes of all shapes that were looked for.
     seconds : float
         Processor time.
     """
 
     trial: Trial
     raised: frozenset[str]
-    told: frozenset[str]
+    examined: frozenset[str]
     seconds: float
 
     @property
     def missed(self) -> frozenset[str]:
-        """Flags that should have been raised, if they can be told at all."""
-        return (self.trial.case.expected & self.told) - self.raised
+        """Shapes that should have been recognized, if they were looked for at all."""
+        return (self.trial.case.expected & self.examined) - self.raised
 
     @property
     def false(self) -> frozenset[str]:
-        """Flags that should not have been raised."""
+        """Shapes that should not have been recognized."""
         return self.raised - self.trial.case.expected
 
 
@@ -72,11 +72,11 @@ def judge(trial: Trial, *, with_points: bool = True) -> Verdict:
     """Return what is raised on a trial."""
     points = trial.points()
     graph = build_graph(points, n_neighbors=N_NEIGHBORS, kind="mutual")
-    places = points[graph.sample_of_node] if with_points else None
+    nodes = points[graph.sample_of_node] if with_points else None
     begin = time.process_time()
-    flags = recognize_shapes(places, graph, random_state=trial.seed)
+    found = recognize_shapes(nodes, graph, random_state=trial.seed)
     seconds = time.process_time() - begin
-    return Verdict(trial, _names(f for f in flags if f.is_raised), _names(flags), seconds)
+    return Verdict(trial, _codes(f for f in found if f.is_raised), _codes(found), seconds)
 
 
 def confusion(folder: Path, size: Size = FULL) -> None:
@@ -85,23 +85,23 @@ def confusion(folder: Path, size: Size = FULL) -> None:
 
 
 def graph_only(folder: Path, size: Size = FULL) -> None:
-    """Write the tables for graphs without places."""
+    """Write the tables for graphs without points."""
     verdicts = [judge(trial, with_points=False) for trial in trials(GRAPH_SEEDS, size)]
     _write(verdicts, folder / "shapes_graph_only")
 
 
-def by_flag(verdicts: Sequence[Verdict]) -> list[Row]:
-    """Return the confusion table: a row for every flag that can be told."""
+def by_code(verdicts: Sequence[Verdict]) -> list[Row]:
+    """Return the confusion table: a row for every shape that was looked for."""
     rows = []
-    for name in FLAGS:
-        told = [v for v in verdicts if name in v.told]
-        positive = [v for v in told if name in v.trial.case.expected]
-        negative = [v for v in told if name not in v.trial.case.expected]
+    for name in CODES:
+        examined = [v for v in verdicts if name in v.examined]
+        positive = [v for v in examined if name in v.trial.case.expected]
+        negative = [v for v in examined if name not in v.trial.case.expected]
         bare = [v for v in negative if not v.trial.case.expected]
-        if told:
+        if examined:
             rows.append(
                 {
-                    "flag": name,
+                    "shape": name,
                     "positives": len(positive),
                     "recognized": sum(name in v.raised for v in positive),
                     "missed": sum(name not in v.raised for v in positive),
@@ -116,7 +116,7 @@ def by_flag(verdicts: Sequence[Verdict]) -> list[Row]:
 
 
 def by_case(verdicts: Sequence[Verdict]) -> list[Row]:
-    """Return a row for every case: how often each size was told right, and what else was raised."""
+    """Return a row for every case: how often each size was right, and what else was raised."""
     rows = []
     sizes = sorted({v.trial.n_samples for v in verdicts})
     for name in dict.fromkeys(v.trial.case.name for v in verdicts):
@@ -148,7 +148,7 @@ def errors(verdicts: Sequence[Verdict]) -> list[Row]:
 
 
 def _write(verdicts: Sequence[Verdict], path: Path) -> None:
-    write_table(by_flag(verdicts), path.with_name(f"{path.name}_by_flag"))
+    write_table(by_code(verdicts), path.with_name(f"{path.name}_by_code"))
     write_table(by_case(verdicts), path.with_name(f"{path.name}_by_case"))
     wrong = errors(verdicts)
     if wrong:
@@ -160,5 +160,5 @@ def _write(verdicts: Sequence[Verdict], path: Path) -> None:
     )
 
 
-def _names(flags: Iterable[Finding]) -> frozenset[str]:
-    return frozenset(flag.code for flag in flags)
+def _codes(findings: Iterable[Finding]) -> frozenset[str]:
+    return frozenset(finding.code for finding in findings)

@@ -48,8 +48,8 @@ class Lesson:
     X, new : ndarray of shape (n, n_features)
         Training points and points to place.
     labels, new_labels : ndarray of int
-        Their classes; of the training points only those in `told` may be used.
-    told : ndarray of int
+        Their classes; of the training points only those in `labeled` may be used.
+    labeled : ndarray of int
         Training points whose class is known to the method.
     """
 
@@ -57,7 +57,7 @@ class Lesson:
     new: FloatArray
     labels: IntArray
     new_labels: IntArray
-    told: IntArray
+    labeled: IntArray
 
 
 def semi_supervised(folder: Path, size: Size = FULL) -> None:
@@ -65,29 +65,29 @@ def semi_supervised(folder: Path, size: Size = FULL) -> None:
     rows: list[Row] = []
     for data in map(size.part, (_wine(), _digits())):
         n_train = min(N_TRAIN, len(data.X) // 2)
-        for n_told in LABELS:
+        for n_labeled in LABELS:
             errors: dict[str, list[float]] = {name: [] for name in ("all features", *VARIANTS)}
             for seed in range(size.repeats(N_SPLITS)):
-                lesson = draw_lesson(data, n_train=n_train, n_told=n_told, seed=seed)
+                lesson = draw_lesson(data, n_train=n_train, n_labeled=n_labeled, seed=seed)
                 errors["all features"].append(first_error(lesson, lesson.X, lesson.new))
                 maps = _learn(lesson)
                 for each in maps:
                     errors[each.name].append(first_error(lesson, each.train, each.test))
-                if seed == 0 and n_told == LABELS[-1]:
+                if seed == 0 and n_labeled == LABELS[-1]:
                     _draw(lesson, maps, folder / f"eat_labels_{data.name}.png")
             for name in errors:
-                rows.append({"data": data.name, "labels": n_told, **_row(name, errors)})
+                rows.append({"data": data.name, "labels": n_labeled, **_row(name, errors)})
                 say(str(rows[-1]))
     write_table(rows, folder / "eat_semi_supervised")
 
 
-def draw_lesson(data: Dataset, *, n_train: int, n_told: int, seed: int) -> Lesson:
-    """Draw training points, `n_told` of every class with their labels; all others are held out."""
+def draw_lesson(data: Dataset, *, n_train: int, n_labeled: int, seed: int) -> Lesson:
+    """Draw training points, `n_labeled` of every class with labels; all others are held out."""
     order = np.random.RandomState(seed).permutation(len(data.X))
     train, test = order[:n_train], order[n_train:]
     labels = data.labels[train]
-    told = [np.flatnonzero(labels == kind)[:n_told] for kind in np.unique(data.labels)]
-    return Lesson(data.X[train], data.X[test], labels, data.labels[test], np.concatenate(told))
+    labeled = [np.flatnonzero(labels == kind)[:n_labeled] for kind in np.unique(data.labels)]
+    return Lesson(data.X[train], data.X[test], labels, data.labels[test], np.concatenate(labeled))
 
 
 def label_pairs(lesson: Lesson) -> tuple[sp.csr_array, IntArray]:
@@ -97,27 +97,27 @@ def label_pairs(lesson: Lesson) -> tuple[sp.csr_array, IntArray]:
     n = len(lesson.X)
     lengths = np.zeros((n, n))
     lengths[near[:, 0], near[:, 1]] = lengths[near[:, 1], near[:, 0]] = graph.lengths
-    told = lesson.told
-    alike = lesson.labels[told][:, None] == lesson.labels[told]
+    labeled = lesson.labeled
+    alike = lesson.labels[labeled][:, None] == lesson.labels[labeled]
     np.fill_diagonal(alike, val=False)
-    block = lengths[np.ix_(told, told)]
+    block = lengths[np.ix_(labeled, labeled)]
     # Neighbors that are alike keep their own distance.
-    lengths[np.ix_(told, told)] = np.where(
+    lengths[np.ix_(labeled, labeled)] = np.where(
         alike & (block == 0), graph.lengths.mean(), block * alike
     )
-    unlike = np.argwhere(np.triu(lesson.labels[told][:, None] != lesson.labels[told]))
-    return sp.csr_array(lengths), told[unlike]
+    unlike = np.argwhere(np.triu(lesson.labels[labeled][:, None] != lesson.labels[labeled]))
+    return sp.csr_array(lengths), labeled[unlike]
 
 
 def first_error(lesson: Lesson, Y: FloatArray, new: FloatArray) -> float:
     """Return how many held-out points have another class than the next labelled point."""
-    nearest = KNeighborsClassifier(1).fit(Y[lesson.told], lesson.labels[lesson.told])
+    nearest = KNeighborsClassifier(1).fit(Y[lesson.labeled], lesson.labels[lesson.labeled])
     return float(1 - nearest.score(new, lesson.new_labels))
 
 
 def _learn(lesson: Lesson) -> list[Placed]:
     keep, unlike = label_pairs(lesson)
-    told: Mapping[str, dict[str, Any]] = {
+    options: Mapping[str, dict[str, Any]] = {
         "without pairs": {},
         "with pairs": {"keep": keep},
         "with pairs, others free": {"keep": keep, "stretch": unlike},
@@ -128,7 +128,7 @@ def _learn(lesson: Lesson) -> list[Placed]:
             EAT(n_neighbors=N_NEIGHBORS, random_state=0),
             lesson.X,
             lesson.new,
-            **told[name],
+            **options[name],
         )
         for name in VARIANTS
     ]
@@ -163,7 +163,7 @@ def _draw(lesson: Lesson, maps: list[Placed], path: Path) -> None:
     figure, panels = plt.subplots(1, len(maps), figsize=(5 * len(maps), 5), layout="constrained")
     for axes, each in zip(panels, maps, strict=True):
         show_map(axes, each.test, plt.get_cmap("tab10")(lesson.new_labels), each.name, s=12)
-        labelled = each.train[lesson.told]
-        colors = plt.get_cmap("tab10")(lesson.labels[lesson.told])
+        labelled = each.train[lesson.labeled]
+        colors = plt.get_cmap("tab10")(lesson.labels[lesson.labeled])
         axes.scatter(*labelled.T, c=colors, s=60, marker="*", edgecolors="k", linewidths=0.5)
     save(figure, path)

@@ -17,7 +17,7 @@ POINTS = {
     "half_globe": (181, 30_000),
     "kernels": (102, 1000),
 }
-"""Training and test points; how many images of Olivetti there were is not told."""
+"""Training and test points; how many images of Olivetti there were is not stated."""
 
 CLAIMS = {
     "v_shape": "the third axis of Y carries no information; PCA and KPCA do not unfold",

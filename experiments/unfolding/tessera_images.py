@@ -82,9 +82,9 @@ def accuracies(Y: FloatArray, new: FloatArray, case: Case) -> Iterator[tuple[str
     labels = case.data.labels
     vote = KNeighborsClassifier(N_VOTERS + 1).fit(Y, labels[case.train])
     yield "training", float(np.mean(_others(vote, labels[case.train]) == labels[case.train]))
-    told = vote.set_params(n_neighbors=N_VOTERS).predict(new) == labels[case.test]
-    yield "test", float(told.mean())
-    yield "held out", float(told[~np.isin(case.test, case.train)].mean())
+    right = vote.set_params(n_neighbors=N_VOTERS).predict(new) == labels[case.test]
+    yield "test", float(right.mean())
+    yield "held out", float(right[~np.isin(case.test, case.train)].mean())
 
 
 def _others(vote: KNeighborsClassifier, labels: IntArray) -> IntArray:
@@ -145,9 +145,9 @@ def _face_row(placed: Placed, case: Case) -> dict[str, Any]:
 
 
 def _digit_row(placed: Placed, case: Case, r: int) -> dict[str, Any]:
-    told = dict(accuracies(placed.places, placed.new_places, case))
+    found = dict(accuracies(placed.places, placed.new_places, case))
     row = {"r": r, "method": placed.name}
-    return row | {f"told, {side}": share for side, share in told.items()} | _shared(placed, MNIST)
+    return row | {f"told, {side}": value for side, value in found.items()} | _shared(placed, MNIST)
 
 
 def _draw_faces(case: Case, placed: list[Placed], path: Path) -> None:

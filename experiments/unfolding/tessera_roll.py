@@ -48,7 +48,7 @@ STAGES = {
     "solver": "stretch",
     "map": "_regression",
 }
-"""Functions whose time is told."""
+"""Functions whose time is listed."""
 
 
 def large_roll(folder: Path, size: Size = FULL) -> None:

@@ -34,7 +34,7 @@ __all__ = ["dual_spiral", "share_in_hole"]
 N_NEIGHBORS = 8
 """The thesis has one graph for all methods and does not tell k."""
 SIGMA = 0.5
-"""The width of the thesis's kernel, on a sheet of which only the width is told."""
+"""The width of the thesis's kernel, on a sheet of which only the width is given."""
 HOLE = (0.3, 0.5)
 """Shares of length and width."""
 INSIDE = 0.8

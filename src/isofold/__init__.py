@@ -31,6 +31,7 @@ if _TYPE_CHECKING:
     from isofold.embedding.out_of_sample.out_of_sample import OutOfSample
     from isofold.embedding.plml import PLML
     from isofold.embedding.unfold.unfold import Unfold
+    from isofold.extension.out_of_range import is_outside
     from isofold.reports import report
     from isofold.stitching import StitchTerms
     from isofold.storage import load, save
@@ -59,6 +60,7 @@ __all__ = [
     "datasets",
     "exceptions",
     "extension",
+    "is_outside",
     "load",
     "neighbors",
     "plot",
@@ -78,6 +80,7 @@ _HOMES = {
     "GeodesicKMedoids": "clustering",
     "LocalSubspaceClassifier": "clustering",
     "StitchTerms": "stitching",
+    "is_outside": "extension.out_of_range",
     "load": "storage",
     "progress": "_progress.stages",
     "report": "reports",

@@ -18,38 +18,38 @@ try:
 except ImportError:  # Windows, where what a killed process has left stays
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["atomic_file", "check_place", "read_path", "refuse_place", "told"]
+__all__ = ["atomic_file", "check_path", "explained", "read_path", "refuse_path"]
 
 LONGEST_NAME, LONGEST_SHOWN = 50, 160
 PERMISSION = "overwrite=True"
 PREFIX = ".isofold-"
 
 
-def check_place(
+def check_path(
     path: str | os.PathLike[str], *, overwrite: bool, permission: str = PERMISSION
 ) -> Path:
     """Refuse a file that could not be written at the end of a long work, before it starts."""
-    place = read_path(path)
+    target = read_path(path)
     try:
-        status = place.stat()
+        status = target.stat()
     except FileNotFoundError:
         status = None
     except (OSError, ValueError) as error:
-        refuse_place(place, f"this path cannot be used: {getattr(error, 'strerror', error)}")
-    folder = Path(os.path.realpath(place)).parent
+        refuse_path(target, f"this path cannot be used: {getattr(error, 'strerror', error)}")
+    folder = Path(os.path.realpath(target)).parent
     if status is not None and stat.S_ISDIR(status.st_mode):
-        refuse_place(place, "this is a folder. Add the name of a file")
+        refuse_path(target, "this is a folder. Add the name of a file")
     if status is not None and not stat.S_ISREG(status.st_mode):
-        refuse_place(place, "this is a device or a pipe, not a file. Name a file")
+        refuse_path(target, "this is a device or a pipe, not a file. Name a file")
     if status is not None and not overwrite:
-        words = f"the file exists and is not overwritten. Use {permission} to replace it"
-        refuse_place(place, words)
+        text = f"the file exists and is not overwritten. Use {permission} to replace it"
+        refuse_path(target, text)
     if not folder.is_dir():
-        refuse_place(place, f"there is no folder {_shown(folder)!r}. Make it first")
+        refuse_path(target, f"there is no folder {_shown(folder)!r}. Make it first")
     if not os.access(folder, os.W_OK | os.X_OK):
-        words = f"nothing may be written to the folder {_shown(folder)!r}. Choose another"
-        refuse_place(place, words)
-    return place
+        text = f"nothing may be written to the folder {_shown(folder)!r}. Choose another"
+        refuse_path(target, text)
+    return target
 
 
 @contextmanager
@@ -62,27 +62,27 @@ def atomic_file(
     it is removed and a file that was there before stays as it was. What a killed process has left
     there is removed by the next one that writes the same file.
     """
-    place = check_place(path, overwrite=overwrite, permission=permission)
-    final = Path(os.path.realpath(place))  # a link stays a link
+    target = check_path(path, overwrite=overwrite, permission=permission)
+    final = Path(os.path.realpath(target))  # a link stays a link
     _remove_abandoned(final)
-    with _own_file(final, place) as temporary:
+    with _own_file(final, target) as temporary:
         yield temporary
-        with told(place):
+        with explained(target):
             _flush(temporary)
             if final.exists():
                 temporary.chmod(stat.S_IMODE(final.stat().st_mode))
-            _move(temporary, final, place, overwrite=overwrite, permission=permission)
+            _move(temporary, final, target, overwrite=overwrite, permission=permission)
 
 
 @contextmanager
-def _own_file(final: Path, place: Path) -> Iterator[Path]:
+def _own_file(final: Path, target: Path) -> Iterator[Path]:
     """Make a temporary file that is locked while this process lives, removed if anything fails."""
     lock = None
     try:
         while lock is None:
             token = f"{PREFIX}{secrets.token_hex(6)}"
             temporary = final.with_name(f"{token}-{final.name[-LONGEST_NAME:]}")
-            with told(place):
+            with explained(target):
                 lock = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
             if not _is_locked(lock):
                 # Another process took it for abandoned before it was locked, and removes it.
@@ -129,9 +129,9 @@ def _remove_unlocked(path: str) -> None:
         os.close(descriptor)
 
 
-def refuse_place(place: Path, words: str) -> NoReturn:
+def refuse_path(target: Path, text: str) -> NoReturn:
     """Raise the error that says why a file cannot be written."""
-    msg = f"{repr(_shown(place))[1:-1]}: {words}."
+    msg = f"{repr(_shown(target))[1:-1]}: {text}."
     raise InvalidInputError(msg)
 
 
@@ -153,12 +153,12 @@ def _shown(path: Path) -> str:
 
 
 @contextmanager
-def told(place: Path) -> Iterator[None]:
-    """Say in isofold's words what the system refused."""
+def explained(target: Path) -> Iterator[None]:
+    """Turn a refusal of the system into an error of isofold."""
     try:
         yield
     except OSError as error:
-        refuse_place(place, f"the file cannot be written: {error.strerror or error}")
+        refuse_path(target, f"the file cannot be written: {error.strerror or error}")
 
 
 def _flush(path: Path) -> None:
@@ -170,7 +170,7 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def _move(temporary: Path, final: Path, place: Path, *, overwrite: bool, permission: str) -> None:
+def _move(temporary: Path, final: Path, target: Path, *, overwrite: bool, permission: str) -> None:
     if overwrite:
         temporary.replace(final)
         return
@@ -178,8 +178,8 @@ def _move(temporary: Path, final: Path, place: Path, *, overwrite: bool, permiss
         # Unlike a replacement, a link fails if somebody else wrote the file in the meantime.
         os.link(temporary, final)
     except FileExistsError:
-        words = f"somebody else wrote the file meanwhile. Use {permission} to replace it"
-        refuse_place(place, words)
+        text = f"somebody else wrote the file meanwhile. Use {permission} to replace it"
+        refuse_path(target, text)
     except OSError:  # a file system without links
         temporary.replace(final)
     else:

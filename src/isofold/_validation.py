@@ -246,7 +246,7 @@ def refuse_no_distances(distances: FloatArray, *, name: str) -> None:
 def check_graph(W: Any, *, name: str = "X", square: bool = True) -> sp.coo_array:
     """Return a sparse matrix of lengths, its stored entries checked.
 
-    Stored zeros are kept: they say that two samples are at the same place. What is not stored
+    Stored zeros are kept: they say that two samples are copies. What is not stored
     is no edge.
     """
     if W.ndim != 2 or 0 in W.shape or (square and W.shape[0] != W.shape[1]):
@@ -377,10 +377,10 @@ def check_seed(random_state: Any) -> np.random.RandomState:
 
 
 def check_choice(value: Any, choices: Iterable[str], *, name: str) -> str:
-    """Return a word that is one of the choices."""
-    words = tuple(choices)
-    if not isinstance(value, str) or value not in words:
-        msg = f"{setting(name, value)} is unknown. Choose one of {', '.join(words)}."
+    """Return a name that is one of the choices."""
+    names = tuple(choices)
+    if not isinstance(value, str) or value not in names:
+        msg = f"{setting(name, value)} is unknown. Choose one of {', '.join(names)}."
         raise InvalidInputError(msg)
     return value
 

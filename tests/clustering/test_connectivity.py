@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
-from isofold.clustering import connected_clusters, count_pieces, kmeans
+from isofold.clustering import connected_clusters, count_fragments, kmeans
 from isofold.datasets import swiss_roll
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import build_graph
@@ -122,7 +122,7 @@ def test_pieces_of_random_graphs(seed, n_nodes, density, n_clusters):
     rng = np.random.RandomState(seed)
     graph = random_graph(rng, n_nodes, int(density * n_nodes), ties=True)
     labels = rng.randint(n_clusters, size=n_nodes)
-    np.testing.assert_array_equal(count_pieces(labels, graph), naive_count(labels, graph))
+    np.testing.assert_array_equal(count_fragments(labels, graph), naive_count(labels, graph))
 
 
 @examples(40)
@@ -133,9 +133,9 @@ def test_pieces_where_copies_are_in_different_clusters(seed, n_clusters):
     n_places = len(np.unique(X))
     graph = build_graph(X, n_neighbors=min(1, n_places - 1) or 1)
     labels = rng.randint(n_clusters, size=25)
-    np.testing.assert_array_equal(count_pieces(labels, graph), naive_count(labels, graph))
+    np.testing.assert_array_equal(count_fragments(labels, graph), naive_count(labels, graph))
 
 
 def test_numbers_that_do_not_occur_have_no_pieces():
     graph = build_graph(np.arange(4.0)[:, None], n_neighbors=1)
-    assert count_pieces(np.array([4, 0, 0, 4]), graph).tolist() == [1, 0, 0, 0, 2]
+    assert count_fragments(np.array([4, 0, 0, 4]), graph).tolist() == [1, 0, 0, 0, 2]

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isofold import LDLC, VQPCA, GeodesicKMedoids
 from isofold._parallel import ordered_map
-from isofold.clustering.connectivity import count_pieces
+from isofold.clustering.connectivity import count_fragments
 from isofold.clustering.localized import base as localized_base
 from isofold.clustering.localized import restarts
 from isofold.clustering.localized.medoids import MOST_EXACT
@@ -179,7 +179,7 @@ def test_auto_gives_clusters_in_one_piece(kind, seed):
     assert model.rho_ in RHOS
     assert len(model.nonlocal_clusters_) == 0
     assert is_localized(model.labels_, graph)
-    assert (count_pieces(model.labels_, graph) == 1).all()
+    assert (count_fragments(model.labels_, graph) == 1).all()
 
 
 @examples(30)
@@ -337,7 +337,7 @@ def test_what_is_told_about_the_fit(rho):
     rows = geodesics(model.graph_)[np.arange(len(X)), model.medoids_[model.labels_]]
     objective = (1.0 - rho) * squares.sum() + rho * (rows**2).sum()
     assert model.objective_path_[-1] == pytest.approx(objective)
-    pieces = count_pieces(model.labels_, model.graph_)
+    pieces = count_fragments(model.labels_, model.graph_)
     np.testing.assert_array_equal(model.nonlocal_clusters_, np.flatnonzero(pieces > 1))
     assert model.rho_ == rho
     assert 1 <= model.n_iter_ <= 100

@@ -311,7 +311,7 @@ def test_terms_of_outliers_are_refused(strip):
 
 def test_terms_across_pieces_are_refused(strip):
     X = np.concatenate([strip[1], strip[1] + 100.0])
-    with pytest.raises(InvalidInputError, match=r"terms\.pairs names.*different pieces"):
+    with pytest.raises(InvalidInputError, match=r"terms\.pairs names.*different components"):
         model(terms=StitchTerms(pairs=[[0, 130]], upper=1.0)).fit(X)
 
 

@@ -15,6 +15,7 @@ from isofold.patches.coarse import pruned, rough_balls, rough_size
 from isofold.patches.noise_axes import is_flat
 from isofold.quality import local_isometry, procrustes_error, trustworthiness
 from isofold.stitching.alternation import alternate, layout_by_paths
+from isofold.stitching.rules import StitchingRules
 from isofold.stitching.stitch import place
 
 ROUNDING = 1e-9
@@ -145,24 +146,23 @@ def test_alternation_unrolls_a_bent_sheet():
     matches = []
     for n_rounds in (1, 15, 100):
         found = alternate(cover, memberships, charts.coordinates, start, n_rounds=n_rounds)
-        placed = place(memberships, charts.coordinates, found)
+        placed = place(memberships, charts.coordinates, found.motions)
         errors.append(float(procrustes_error(placed, flat)))
         matches.append(found.misfit)
     # Each round moves patches, then points, each time to the best place: the misfit falls.
     assert matches == sorted(matches, reverse=True)
     assert errors[-1] < CURVED
     assert errors[-1] < errors[0]
-    identity = found.rotations @ found.rotations.swapaxes(1, 2)
+    identity = found.motions.rotations @ found.motions.rotations.swapaxes(1, 2)
     np.testing.assert_allclose(identity, np.broadcast_to(np.eye(2), identity.shape), atol=ROUNDING)
 
 
-def test_landmarks_lay_out_the_others(monkeypatch):
+def test_landmarks_lay_out_the_others():
     _, flat = bent_sheet()
     graph = build_graph(flat, n_neighbors=12)
     full = layout_by_paths(graph, 2, n_jobs=1)
-    monkeypatch.setattr("isofold.stitching.alternation.MOST_LANDMARKS", 100)
-    monkeypatch.setattr("isofold.stitching.alternation.LANDMARKS", 60)
-    some = layout_by_paths(graph, 2, n_jobs=1)
+    rules = StitchingRules(most_landmarks=100, n_landmarks=60)
+    some = layout_by_paths(graph, 2, n_jobs=1, rules=rules)
     assert procrustes_error(some, full) < 3 * procrustes_error(full, flat)
 
 

@@ -214,7 +214,7 @@ def test_single_precision_is_kept():
 def test_one_piece_is_principal_components(piece_size):
     X = SHEET[:, :2] * [1.0, 0.1]
     plml = model(piece_size=piece_size).fit(np.column_stack([X, SHEET[:, 2]]))
-    assert plml.planes_.n_pieces == 1
+    assert plml.planes_.n_cells == 1
     assert plml.tree_.shape == (0, 2)
     centered = np.column_stack([X, SHEET[:, 2]]) - plml.planes_.means[0]
     scores = centered @ np.linalg.svd(centered, full_matrices=False)[2][:2].T
@@ -243,7 +243,7 @@ def test_the_size_of_pieces_is_chosen():
 def test_clusterers_are_cloned(clustering):
     plml = model(clustering=clustering).fit(SHEET)
     assert not hasattr(clustering, "labels_")
-    assert plml.planes_.n_pieces <= 20
+    assert plml.planes_.n_cells <= 20
     assert procrustes_error(plml.embedding_, FLAT) < 0.05
 
 

@@ -13,8 +13,8 @@ from experiments.hostile.run import COLUMNS, run, run_draw
 from experiments.hostile.summarize import judged, summary
 from sklearn.neighbors import NearestNeighbors
 
-TURN = np.array([[0.6, 0.8], [0.8, -0.6]])
-"""A mirror image, turned."""
+MIRROR = np.array([[0.6, 0.8], [0.8, -0.6]])
+"""A mirror image, rotated."""
 
 NEVER_FLAT = {
     "blob",
@@ -55,7 +55,7 @@ def test_truths_are_isometric(name):
             i, j = i[same], j[same]
         true = np.linalg.norm(surface.truth[i] - surface.truth[j], axis=1)
         found = np.linalg.norm(surface.X[i] - surface.X[j], axis=1)
-        # A chord is never longer than the way along the surface.
+        # A chord is never longer than the path along the surface.
         assert (found <= true * (1 + 1e-6) + 1e-9).all()
         shortest = true <= np.quantile(true, 1.0 if name == "lattice" else 0.05)
         assert np.quantile((found / true)[shortest], 0.1) > 1 - 2e-3
@@ -108,7 +108,7 @@ def sheet(n=200):
 
 def test_rigid_motions_are_no_error():
     draw = sheet()
-    errors = true_errors(draw, draw.truth @ TURN + 5.0, told=None, outliers=None)
+    errors = true_errors(draw, draw.truth @ MIRROR + 5.0, components=None, outliers=None)
     assert errors.error == pytest.approx(0.0, abs=1e-12)
     assert errors.wrong == 0.0
 
@@ -118,28 +118,30 @@ def test_few_points_wrong_are_found_unless_marked():
     Y = draw.truth.copy()
     Y[:4] += 3.0
     outliers = np.arange(len(Y)) < 4
-    silent = true_errors(draw, Y, told=None, outliers=None)
-    marked = true_errors(draw, Y, told=None, outliers=outliers)
+    silent = true_errors(draw, Y, components=None, outliers=None)
+    marked = true_errors(draw, Y, components=None, outliers=outliers)
     assert (silent.wrong, silent.n_wrong_unmarked) == (0.02, 4)
     assert (marked.wrong, marked.n_wrong_unmarked) == (0.02, 0)
-    unseen = true_errors(replace(draw, judged=~outliers), Y, told=None, outliers=None)
+    unseen = true_errors(replace(draw, judged=~outliers), Y, components=None, outliers=None)
     assert unseen.error == pytest.approx(0.0, abs=1e-12)
 
 
-def test_components_may_lie_anywhere_if_they_are_told_of():
+def test_components_may_lie_anywhere_if_they_are_known():
     labels = np.arange(200) % 2
     draw = replace(sheet(), labels=labels, is_placed=False, is_apart=True)
     Y = draw.truth + 100.0 * labels[:, None]
-    assert true_errors(draw, Y, told=labels, outliers=None).error == pytest.approx(0, abs=1e-12)
-    assert true_errors(draw, Y, told=None, outliers=None).error == np.inf
+    assert true_errors(draw, Y, components=labels, outliers=None).error == pytest.approx(
+        0, abs=1e-12
+    )
+    assert true_errors(draw, Y, components=None, outliers=None).error == np.inf
     # Stripes of one sheet have their places: right ones need no word, wrong ones do.
     stripes = replace(draw, is_placed=True)
-    assert true_errors(stripes, draw.truth, told=None, outliers=None).error < 1e-12
-    assert true_errors(stripes, Y, told=None, outliers=None).error > 0.5
-    assert true_errors(stripes, Y, told=labels, outliers=None).error < 1e-12
-    # But a sheet in one piece must not be torn, whatever is said.
+    assert true_errors(stripes, draw.truth, components=None, outliers=None).error < 1e-12
+    assert true_errors(stripes, Y, components=None, outliers=None).error > 0.5
+    assert true_errors(stripes, Y, components=labels, outliers=None).error < 1e-12
+    # But a connected sheet must not be torn, whatever is said.
     whole = replace(stripes, is_apart=False)
-    assert true_errors(whole, Y, told=labels, outliers=None).error > 0.5
+    assert true_errors(whole, Y, components=labels, outliers=None).error > 0.5
 
 
 ROW = dict.fromkeys(COLUMNS, np.nan) | {
@@ -166,32 +168,32 @@ ROW = dict.fromkeys(COLUMNS, np.nan) | {
 FEW = {"wrong": 0.01, "wrong_unmarked": 0.01, "n_wrong_unmarked": 10}
 CASES = {
     "good": ({}, "good", False, False),
-    "alarm": ({"raised": "W", "flags": "misfit"}, "good", False, True),
-    "right about pieces": (
-        {"raised": "W", "flags": "components", "is_apart": True},
+    "alarm": ({"raised": "W", "doubts": "misfit"}, "good", False, True),
+    "right about components": (
+        {"raised": "W", "doubts": "components", "is_apart": True},
         "good",
         False,
         False,
     ),
-    "more than pieces": (
-        {"raised": "W", "flags": "pieces match", "is_apart": True},
+    "more than components": (
+        {"raised": "W", "doubts": "components misfit", "is_apart": True},
         "good",
         False,
         True,
     ),
-    "torn": ({"raised": "W", "flags": "components"}, "good", False, True),
-    "flags within Unfold": ({"method": "unfold", "flags": "misfit"}, "good", False, False),
+    "torn": ({"raised": "W", "doubts": "components"}, "good", False, True),
+    "doubts within Unfold": ({"method": "unfold", "doubts": "misfit"}, "good", False, False),
     "silent": ({"error": 0.2}, "failure", True, False),
     "above the floor": ({"error": 0.04, "floor": 0.01}, "failure", True, False),
-    "heard": ({"error": 0.2, "raised": "W", "flags": "misfit"}, "failure", False, False),
+    "heard": ({"error": 0.2, "raised": "W", "doubts": "misfit"}, "failure", False, False),
     "torn where nobody can know": (
-        {"raised": "W", "flags": "misfit", "unknown": "hinge"},
+        {"raised": "W", "doubts": "misfit", "unknown": "hinge"},
         "good",
         False,
         False,
     ),
     "closed": ({"has_truth": False, "loss": np.inf, "error": np.nan}, "failure", True, False),
-    "hardly curved": ({"loss": 0.01, "raised": "W", "flags": "misfit"}, "curved", False, False),
+    "hardly curved": ({"loss": 0.01, "raised": "W", "doubts": "misfit"}, "curved", False, False),
     "few wrong": (FEW, "few points wrong", True, False),
     "few wrong, marked": (
         FEW | {"wrong_unmarked": 0.0, "n_wrong_unmarked": 0},
@@ -247,7 +249,7 @@ def test_runs_resume_and_are_cut_short(tmp_path, monkeypatch):
     assert rows.exception[1].startswith("Ended")
 
 
-def test_what_only_the_decision_tells_is_heard():
-    # A cloud of more dimensions than the map: said in words, warning or not.
+def test_what_only_the_decision_admits_is_heard():
+    # A cloud of more dimensions than the map: said by the decision, warning or not.
     row = run_draw("unfold", make_draw(2, list(FAMILIES).index("blob"), largest=60))
-    assert "cannot keep all distances" in row["told"]
+    assert "more_dimensions" in row["admitted"].split()

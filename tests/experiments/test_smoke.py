@@ -114,10 +114,10 @@ TABLES = {
     ("out_of_sample", "border"): {"border": 6, "outside": 12},
     ("out_of_sample", "mvu"): {"mvu": (2 + 2) * 7},
     ("out_of_sample", "tsne"): {"tsne": 9},
-    ("shapes", "confusion"): {"shapes_by_case": 2, "shapes_by_flag": 8},
+    ("shapes", "confusion"): {"shapes_by_case": 2, "shapes_by_code": 8},
     ("shapes", "graph_only"): {
         "shapes_graph_only_by_case": 2,
-        "shapes_graph_only_by_flag": 3,
+        "shapes_graph_only_by_code": 3,
     },
     ("shapes", "real"): {"shapes_real": 2 + 2},
     ("decisions", "surfaces"): {"decisions_surfaces": 2 * 2},

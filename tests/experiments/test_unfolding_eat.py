@@ -167,8 +167,8 @@ def test_persons_apart_and_on_top_of_each_other():
 def test_pairs_come_from_told_labels_only():
     rng = np.random.RandomState(0)
     data = Dataset("points", rng.normal(size=(60, 3)), labels=np.repeat([0, 1, 2], 20))
-    lesson = draw_lesson(data, n_train=40, n_told=3, seed=0)
-    assert len(lesson.told) == 9
+    lesson = draw_lesson(data, n_train=40, n_labeled=3, seed=0)
+    assert len(lesson.labeled) == 9
     keep, unlike = label_pairs(lesson)
     # Three classes of three: 3·3 pairs between each two of them.
     assert len(unlike) == 27
@@ -177,12 +177,12 @@ def test_pairs_come_from_told_labels_only():
     np.testing.assert_array_equal(dense, dense.T)
     assert np.all(dense[unlike[:, 0], unlike[:, 1]] == 0)
     for kind in range(3):
-        same = lesson.told[lesson.labels[lesson.told] == kind]
+        same = lesson.labeled[lesson.labels[lesson.labeled] == kind]
         assert np.count_nonzero(dense[np.ix_(same, same)]) == 6
     other = lesson.labels.copy()
-    hidden = np.setdiff1d(np.arange(40), lesson.told)
+    hidden = np.setdiff1d(np.arange(40), lesson.labeled)
     other[hidden] = 7
-    again, _ = label_pairs(Lesson(lesson.X, lesson.new, other, lesson.new_labels, lesson.told))
+    again, _ = label_pairs(Lesson(lesson.X, lesson.new, other, lesson.new_labels, lesson.labeled))
     np.testing.assert_array_equal(again.toarray(), dense)
 
 
@@ -200,15 +200,15 @@ def test_pairs_pull_classes_apart():
     lesson = Lesson(X[:30], X[30:], labels[:30], labels[30:], np.arange(12))
     keep, unlike = label_pairs(lesson)
     plain = place("", EAT(n_neighbors=6), lesson.X, lesson.new)
-    told = place("", EAT(n_neighbors=6), lesson.X, lesson.new, keep=keep, stretch=unlike)
+    guided = place("", EAT(n_neighbors=6), lesson.X, lesson.new, keep=keep, stretch=unlike)
 
     def contrast(Y):
-        gaps = cdist(Y, Y)[np.ix_(lesson.told, lesson.told)]
-        known = lesson.labels[lesson.told]
+        gaps = cdist(Y, Y)[np.ix_(lesson.labeled, lesson.labeled)]
+        known = lesson.labels[lesson.labeled]
         alike = known[:, None] == known
         return gaps[~alike].mean() / gaps[alike].mean()
 
-    assert contrast(told.train) > contrast(plain.train)
+    assert contrast(guided.train) > contrast(plain.train)
 
 
 def test_quartiles():

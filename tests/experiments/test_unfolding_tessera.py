@@ -84,8 +84,8 @@ def test_training_images_do_not_vote_for_themselves():
     labels = np.repeat([3, 6, 9], 20)
     Y = 10.0 * labels[:, None] + np.random.RandomState(0).normal(size=(60, 2))
     case = Case(Dataset("groups", Y, labels=labels), np.arange(0, 60, 2), np.arange(60))
-    told = dict(accuracies(Y[case.train], Y, case))
-    assert told == {"training": 1.0, "test": 1.0, "held out": 1.0}
+    found = dict(accuracies(Y[case.train], Y, case))
+    assert found == {"training": 1.0, "test": 1.0, "held out": 1.0}
     alone = Case(case.data, np.array([0, *range(20, 60)]), np.arange(60))
     assert dict(accuracies(Y[alone.train], Y, alone))["training"] < 1
 

@@ -77,6 +77,19 @@ def similarity_image(x, X, Y, k, scaling, *, interpolate):
     return shares @ Y[near] + (x - shares @ X[near]) @ V @ turn
 
 
+def deviations(x, X, k, q, *, interpolate):
+    """Return how many standard deviations of its neighbors a point is from their mean."""
+    distances = np.sqrt(((X - x) ** 2).sum(axis=1))
+    order = np.argsort(distances)
+    weights = np.full(k, 1 / k)
+    if interpolate:
+        weights = 1 / distances[order[:k]] - 0.999 / distances[order[k]]
+        weights /= weights.sum()
+    mean = weights @ X[order[:k]]
+    _, widths, axes = np.linalg.svd(np.sqrt(weights)[:, None] * (X[order[:k]] - mean))
+    return np.linalg.norm(axes[:q] @ (x - mean) / widths[:q])
+
+
 def rms(A, B):
     return np.sqrt(((A - B) ** 2).sum(axis=1).mean())
 
@@ -101,7 +114,11 @@ def test_similarities_of_flat_data_are_extended_exactly(
     X, Y, X_new, Y_new = flat_data(seed, q=q, d=d, offset=offset)
     goose = fit_goose(unit * X, image_unit * Y, scaling=scaling, interpolate=interpolate)
     images = goose.transform(unit * X_new)
-    np.testing.assert_allclose(images / image_unit, Y_new, rtol=0, atol=FLAT)
+    # Points farther than twenty standard deviations of their neighbors are placed as if nearer.
+    far = [deviations(x, X, 10, q, interpolate=interpolate) for x in X_new]
+    is_exact = np.array(far) < LARGEST_TILT * (1 - FLAT)
+    assert is_exact.mean() > 0.9
+    np.testing.assert_allclose((images / image_unit)[is_exact], Y_new[is_exact], rtol=0, atol=FLAT)
 
 
 @every_scaling
@@ -227,7 +244,7 @@ def test_copies_share_the_image_of_the_first(scaling):
     X, Y, X_new, _ = bent_data(2)
     doubled, images = np.vstack([X, X[:50]]), np.vstack([Y, Y[:50] + 5.0])
     goose = fit_goose(doubled, images, scaling=scaling)
-    assert goose.places.n_places == len(X)
+    assert goose.training.n_points == len(X)
     np.testing.assert_array_equal(goose.transform(doubled[len(X) :]), Y[:50])
     np.testing.assert_array_equal(
         goose.transform(X_new), fit_goose(X, Y, scaling=scaling).transform(X_new)

@@ -232,7 +232,7 @@ def test_a_mixture_of_eigenvectors_is_refused():
 def test_a_graph_in_pieces_is_refused():
     X, _ = sheet(14)
     apart = np.vstack([X, X + 100.0, X - 100.0])
-    with pytest.raises(InvalidInputError, match="8 neighbors has 3 pieces"):
+    with pytest.raises(InvalidInputError, match="8 neighbors has 3 components"):
         fit_nystrom(apart, apart[:, :2], n_neighbors=8)
 
 

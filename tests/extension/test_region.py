@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from isofold.exceptions import InvalidInputError
 from isofold.extension import SampledRegion
-from isofold.extension.training_points import read_places
+from isofold.extension.training_points import read_training_points
 
 # Sums of ten distances, twice.
 SUM = 1e-12
@@ -21,7 +21,7 @@ DEVIATIONS = 4.0
 
 
 def region_of(X, n_neighbors=10):
-    return SampledRegion.around(read_places(X, X[:, :1], n_jobs=1), n_neighbors)
+    return SampledRegion.around(read_training_points(X, X[:, :1], n_jobs=1), n_neighbors)
 
 
 def square(seed, n):
@@ -108,8 +108,8 @@ def test_sparse_parts_are_inside():
     region = region_of(X)
     sparse = X_new[(X_new[:, 0] > 0.6) & (np.abs(X_new - 0.5).max(axis=1) < 0.4)]
     assert region.is_outside(sparse, level=0.05).mean() < 0.3
-    dense_spacing = region.spacings[region.places.points[:, 0] < 0.5].mean()
-    assert (region.spacings[region.places.points[:, 0] > 0.6] > dense_spacing).all()
+    dense_spacing = region.spacings[region.training.points[:, 0] < 0.5].mean()
+    assert (region.spacings[region.training.points[:, 0] > 0.6] > dense_spacing).all()
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1e6])

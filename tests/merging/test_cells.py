@@ -1,4 +1,4 @@
-"""Pieces of about one size by any clustering, and clusters along a spanning tree."""
+"""Cells of about one size by any clustering, and clusters along a spanning tree."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csgraph
 from scipy.spatial.distance import pdist
 
-from isofold.merging.cells import CLUSTERINGS, MOST_GAUSSIANS, compressed, cut_pieces, tree_clusters
+from isofold.merging.cells import CLUSTERINGS, compressed, cut_cells, tree_clusters
+from isofold.merging.rules import RULES
 from isofold.neighbors import euclidean_spanning_tree
 
 
@@ -60,7 +61,7 @@ def test_a_line_is_cut_into_chains():
 @pytest.mark.parametrize(("n", "size"), [(90, 9), (90, 3), (50, 4), (7, 3), (5, 9), (2, 1)])
 def test_pieces_have_half_their_size_and_what_a_plane_needs(clustering, n, size):
     points = np.random.RandomState(n).normal(size=(n, 2))
-    labels = cut_pieces(points, size, clustering=clustering, least=3, seed=0)
+    labels = cut_cells(points, size, clustering=clustering, least=3, seed=0)
     assert labels.shape == (n,)
     sizes = np.bincount(labels)
     assert sizes.min() >= min(n, max(3, (size + 1) // 2))
@@ -70,7 +71,7 @@ def test_pieces_have_half_their_size_and_what_a_plane_needs(clustering, n, size)
 @given(n=st.integers(1, 80), size=st.integers(1, 90), least=st.integers(1, 10))
 def test_balanced_pieces_of_any_size(n, size, least):
     points = np.random.RandomState(n).normal(size=(n, 3))
-    labels = cut_pieces(points, size, clustering="balanced", least=least, seed=1)
+    labels = cut_cells(points, size, clustering="balanced", least=least, seed=1)
     sizes = np.bincount(labels)
     assert sizes.min() >= min(n, max(least, (size + 1) // 2))
     assert len(sizes) <= max(1, n // max(size, min(n, least)))
@@ -78,21 +79,21 @@ def test_balanced_pieces_of_any_size(n, size, least):
 
 def test_balanced_pieces_are_about_as_many_as_wanted():
     points = np.random.RandomState(0).uniform(size=(900, 2))
-    labels = cut_pieces(points, 9, clustering="balanced", least=3, seed=0)
+    labels = cut_cells(points, 9, clustering="balanced", least=3, seed=0)
     assert labels.max() + 1 == 100
 
 
 def test_gaussians_are_limited():
     points = np.random.RandomState(0).uniform(size=(120, 2))
-    labels = cut_pieces(points, 3, clustering="gmm", least=3, seed=0)
-    assert labels.max() + 1 <= MOST_GAUSSIANS
+    labels = cut_cells(points, 3, clustering="gmm", least=3, seed=0)
+    assert labels.max() + 1 <= RULES.most_gaussians
 
 
 @pytest.mark.parametrize("clustering", CLUSTERINGS)
 def test_same_seed_same_pieces(clustering):
     points = np.random.RandomState(0).uniform(size=(60, 2))
     one, two = (
-        cut_pieces(points, 10, clustering=clustering, least=3, seed=5, n_jobs=n) for n in (1, 2)
+        cut_cells(points, 10, clustering=clustering, least=3, seed=5, n_jobs=n) for n in (1, 2)
     )
     np.testing.assert_array_equal(one, two)
 
@@ -100,7 +101,7 @@ def test_same_seed_same_pieces(clustering):
 @pytest.mark.parametrize("is_quick", [False, True])
 def test_quick_pieces_are_no_smaller(is_quick):
     points = np.random.RandomState(0).normal(size=(300, 2)) ** 3
-    labels = cut_pieces(points, 9, clustering="balanced", least=3, seed=0, is_quick=is_quick)
+    labels = cut_cells(points, 9, clustering="balanced", least=3, seed=0, is_quick=is_quick)
     assert np.bincount(labels).min() >= 5
 
 

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from isofold.exceptions import InvalidInputError
 from isofold.merging.folds import fold_lengths, place_means
-from isofold.merging.walk import PieceTree
+from isofold.merging.walk import CellTree
 from isofold.patches.planes import Planes, fit_planes
 
 # Sums of paths of size ten, and squares of them in classical scaling.
@@ -27,7 +27,7 @@ def hyperplanes(means, normals):
 
 
 def chain(n):
-    return PieceTree(np.column_stack([np.arange(n - 1), np.arange(1, n)]), np.zeros((n - 1, 2)))
+    return CellTree(np.column_stack([np.arange(n - 1), np.arange(1, n)]), np.zeros((n - 1, 2)))
 
 
 def shortest_way(means, normals):
@@ -115,7 +115,7 @@ def test_an_edge_of_the_tree_that_leads_to_a_neighbor_counts_once():
 
 def test_one_piece_stays_where_it_is():
     planes = hyperplanes([[1.0, 2.0, 3.0]], [[0.0, 0.0, 1.0]])
-    found = place_means(planes, PieceTree(np.empty((0, 2), dtype=int), np.empty((0, 2), dtype=int)))
+    found = place_means(planes, CellTree(np.empty((0, 2), dtype=int), np.empty((0, 2), dtype=int)))
     np.testing.assert_array_equal(found.translations, [[0.0, 0.0]])
 
 

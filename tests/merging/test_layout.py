@@ -1,4 +1,4 @@
-"""Planes of components: pieces of full rank, laid out by themselves, then in one frame."""
+"""Planes of components: cells of full rank, laid out by themselves, then in one frame."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist
 
 from isofold.exceptions import InvalidInputError
-from isofold.merging.layout import Core, components_of, find_core, lay_out, sound_planes
-from isofold.merging.walk import HINGES, Motions
+from isofold.linalg.motions import RigidMotions
+from isofold.merging.layout import CoreNodes, components_of, find_core, lay_out, sound_planes
+from isofold.merging.walk import HINGES
 from isofold.neighbors import euclidean_spanning_tree, kneighbors
 from isofold.patches.planes import fit_planes
 from support.helpers import assert_equal_up_to_rigid_motion
@@ -29,10 +30,10 @@ def flat_sheet(n=80, seed=0, d=3):
 
 def laid_out(X, labels, *, components=None, hinge="parallel", q=2, **options):
     numbers = np.arange(len(X))
-    core = Core(
-        places=X,
-        rows=numbers,
-        place_of=numbers,
+    core = CoreNodes(
+        points=X,
+        samples=numbers,
+        node_of=numbers,
         is_core=np.ones(len(X), dtype=bool),
         near=kneighbors(X, 5),
         tree=euclidean_spanning_tree(X),
@@ -82,25 +83,25 @@ def test_copies_and_strays_make_no_places():
     strays = np.array([[90.0, 0.0, 0.0], [91.0, 0.0, 0.0], [0.0, 90.0, 0.0], [0.0, 91.0, 0.0]])
     samples = np.concatenate([X, X[:10], strays]).astype(np.float32)
     core = find_core(samples, n_neighbors=1, least=3)
-    assert core.places.dtype == np.float64
-    np.testing.assert_array_equal(core.places, samples[core.rows].astype(np.float64))
-    np.testing.assert_array_equal(np.sort(core.rows), np.unique(core.rows))
-    assert core.rows.max() < 80
-    np.testing.assert_array_equal(core.is_core, cdist(samples, core.places).min(axis=1) == 0)
+    assert core.points.dtype == np.float64
+    np.testing.assert_array_equal(core.points, samples[core.samples].astype(np.float64))
+    np.testing.assert_array_equal(np.sort(core.samples), np.unique(core.samples))
+    assert core.samples.max() < 80
+    np.testing.assert_array_equal(core.is_core, cdist(samples, core.points).min(axis=1) == 0)
     assert not core.is_core[90:].any()
     # Samples of places are at them, copies at those of the first, all others at the nearest.
-    np.testing.assert_array_equal(core.rows[core.place_of[core.rows]], core.rows)
-    np.testing.assert_array_equal(core.place_of[80:90], core.place_of[:10])
-    nearest = cdist(samples, core.places).argmin(axis=1)
-    np.testing.assert_array_equal(core.place_of, nearest)
+    np.testing.assert_array_equal(core.samples[core.node_of[core.samples]], core.samples)
+    np.testing.assert_array_equal(core.node_of[80:90], core.node_of[:10])
+    nearest = cdist(samples, core.points).argmin(axis=1)
+    np.testing.assert_array_equal(core.node_of, nearest)
     assert core.bridges.n_edges == core.components.max()
-    assert core.bridges.n_edges + core.forest.n_edges == len(core.places) - 1
+    assert core.bridges.n_edges + core.forest.n_edges == len(core.points) - 1
 
 
 def test_groups_that_are_all_small_are_kept():
     X = np.array([[0.0], [1.0], [10.0], [11.0]])
     core = find_core(X, n_neighbors=1, least=3)
-    np.testing.assert_array_equal(np.sort(core.rows), np.arange(4))
+    np.testing.assert_array_equal(np.sort(core.samples), np.arange(4))
     assert core.components.max() == 1
 
 
@@ -108,7 +109,7 @@ def test_samples_at_one_place_have_no_core():
     assert find_core(np.ones((4, 2)), n_neighbors=3, least=3) is None
 
 
-# Pieces that span too little
+# Cells that span too little
 
 
 def test_sound_pieces_stay_as_they_are():
@@ -126,7 +127,7 @@ def test_a_piece_of_two_points_joins_the_nearest():
     apart[pair] = labels.max() + 1
     planes = sound_planes(X, apart, euclidean_spanning_tree(X), 2)
     assert (planes.ranks == 2).all()
-    assert planes.n_pieces == labels.max() + 1
+    assert planes.n_cells == labels.max() + 1
     joined = planes.labels == planes.labels[pair[0]]
     assert joined.sum() > 2
     assert joined[pair].all()
@@ -142,7 +143,7 @@ def test_of_two_pieces_the_nearer_is_joined(at, host):
     X = np.concatenate([square, pair, square + AHEAD])
     labels = np.repeat([0, 1, 2], [4, 2, 4])
     planes = sound_planes(X, labels, euclidean_spanning_tree(X), 2)
-    assert planes.n_pieces == 2
+    assert planes.n_cells == 2
     np.testing.assert_array_equal(planes.labels[[4, 5]], planes.labels[labels == host][:2])
 
 
@@ -150,7 +151,7 @@ def test_every_point_a_piece_of_its_own_becomes_planes():
     X, _ = flat_sheet()
     planes = sound_planes(X, np.arange(80), euclidean_spanning_tree(X), 2)
     assert (planes.ranks == 2).all()
-    assert planes.n_pieces > 1
+    assert planes.n_cells > 1
     assert planes.sizes.min() >= 3
 
 
@@ -160,7 +161,7 @@ def test_points_of_a_line_become_one_piece():
     np.testing.assert_array_equal(planes.ranks, [1])
     # Of one dimension nothing is missing.
     planes = sound_planes(X, np.arange(30) // 5, euclidean_spanning_tree(X), 1)
-    assert planes.n_pieces == 6
+    assert planes.n_cells == 6
 
 
 # One frame
@@ -179,7 +180,7 @@ def test_flat_data_come_back_in_principal_axes(hinge):
     np.testing.assert_array_equal(
         found.motions.apply(found.planes.coordinates(X, labels), labels), found.images
     )
-    assert len(found.tree.edges) == len(found.angles) == found.planes.n_pieces - 1
+    assert len(found.tree.edges) == len(found.angles) == found.planes.n_cells - 1
 
 
 def test_components_keep_their_shapes_and_distance():
@@ -192,8 +193,8 @@ def test_components_keep_their_shapes_and_distance():
     first, second = found.images[:80], found.images[80:]
     assert_equal_up_to_rigid_motion(first, flat, atol=ROUNDING)
     assert_equal_up_to_rigid_motion(second, flat[:50], atol=ROUNDING)
-    # Each by itself: a tree less than pieces, twice.
-    assert len(found.tree.edges) == found.planes.n_pieces - 2
+    # Each by itself: a tree less than cells, twice.
+    assert len(found.tree.edges) == found.planes.n_cells - 2
     gap = cdist(both[:80], both[80:]).min()
     assert cdist(first, second).min() >= gap * (1 - 1e-3)
     assert cdist(first, second).min() < 2 * gap
@@ -207,7 +208,7 @@ def test_start_does_not_matter():
         assert_equal_up_to_rigid_motion(other, maps[0], atol=ROUNDING)
 
 
-def test_improvement_is_asked_for_every_component_of_several_pieces():
+def test_improvement_is_asked_for_every_component_of_several_cells():
     X, flat = flat_sheet()
     single = X[:6] + ASIDE
     both = np.concatenate([X, X[:50] + UP, single])
@@ -222,30 +223,30 @@ def test_improvement_is_asked_for_every_component_of_several_pieces():
         assert_equal_up_to_rigid_motion(images, both[members], atol=ROUNDING)
         coordinates = planes.coordinates(both[members], planes.labels)
         # Everything onto its own mean: a map that is easily known.
-        nothing = np.zeros((planes.n_pieces, 2, 2))
+        nothing = np.zeros((planes.n_cells, 2, 2))
         assert coordinates.shape == images.shape
-        places = np.arange(2.0 * planes.n_pieces).reshape(-1, 2)
-        return planes, Motions(nothing, places), None
+        places = np.arange(2.0 * planes.n_cells).reshape(-1, 2)
+        return planes, RigidMotions(nothing, places), None
 
     found = laid_out(both, labels, components=components, improve=improve)
     assert [len(members) for members in asked] == [80, 50]
     np.testing.assert_array_equal(np.concatenate(asked), np.arange(130))
-    # All points of a piece at one place, and the single piece as it was.
-    for piece in np.unique(labels[:130]):
-        np.testing.assert_allclose(np.ptp(found.images[labels == piece], axis=0), 0, atol=ROUNDING)
+    # All points of a cell at one place, and the single cell as it was.
+    for cell in np.unique(labels[:130]):
+        np.testing.assert_allclose(np.ptp(found.images[labels == cell], axis=0), 0, atol=ROUNDING)
     np.testing.assert_allclose(pdist(found.images[130:]), pdist(single), atol=ROUNDING)
 
 
-def test_isomap_places_pieces_as_they_are():
+def test_isomap_places_cells_as_they_are():
     X, flat = flat_sheet()
     labels = quarters(flat)
     found = laid_out(X, labels, hinge="isomap")
-    for piece in np.unique(labels):
-        own = labels == piece
+    for cell in np.unique(labels):
+        own = labels == cell
         np.testing.assert_allclose(pdist(found.images[own]), pdist(flat[own]), atol=ROUNDING)
     # Means are at their places, up to the paths over six neighbors among eight.
-    means = np.stack([found.images[labels == piece].mean(axis=0) for piece in np.unique(labels)])
-    true = np.stack([flat[labels == piece].mean(axis=0) for piece in np.unique(labels)])
+    means = np.stack([found.images[labels == cell].mean(axis=0) for cell in np.unique(labels)])
+    true = np.stack([flat[labels == cell].mean(axis=0) for cell in np.unique(labels)])
     assert_equal_up_to_rigid_motion(means, true, atol=0.1)
 
 

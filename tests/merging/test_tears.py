@@ -27,9 +27,9 @@ def naive_tears(X, Y, labels, reach, k):
             limit = max(reach[labels[i]], reach[labels[j]])
             if labels[i] != labels[j] and after[j] - before[j] > limit:
                 pairs.add((min(i, j), max(i, j)))
-    # Pieces at tears are in one place if they are neighbors, torn or not.
+    # Cells at tears are in one place if they are neighbors, torn or not.
     torn = {labels[i] for pair in pairs for i in pair}
-    places = [{piece} for piece in torn]
+    places = [{cell} for cell in torn]
     for link in neighbors:
         if link <= torn:
             joined = [place for place in places if place & link]
@@ -47,7 +47,7 @@ def test_tears_are_those_of_the_naive_loop(seed, k, scale):
     found = find_tears(Y, kneighbors(X, k), labels, reach)
     pairs, n_places, distortion = naive_tears(X, Y, labels, reach, k)
     assert [tuple(pair) for pair in found.pairs] == pairs
-    assert found.n_places == n_places
+    assert found.n_tears == n_places
     np.testing.assert_allclose(found.distortion, distortion, atol=ROUNDING)
 
 
@@ -62,7 +62,7 @@ def test_a_ring_laid_on_a_line_is_cut_once():
     found = find_tears(line, kneighbors(ring(60), 4), labels, np.full(10, 6.0))
     # Two neighbors on either side: three pairs lie across the cut.
     np.testing.assert_array_equal(found.pairs, [[0, 58], [0, 59], [1, 59]])
-    assert found.n_places == 1
+    assert found.n_tears == 1
     assert (found.distortion[4:-4] < 0.01).all()
     assert (found.distortion[[0, -1]] > 1).all()
 
@@ -70,10 +70,10 @@ def test_a_ring_laid_on_a_line_is_cut_once():
 def test_a_tube_cut_along_its_length_is_cut_in_one_place():
     X = np.concatenate([np.column_stack([ring(60), np.full(60, z)]) for z in range(8)])
     flat = np.column_stack([np.tile(np.arange(60.0), 8), np.repeat(np.arange(8.0), 60)])
-    # Four rows of ten pieces.
+    # Four rows of ten cells.
     labels = 10 * (flat[:, 1] // 2).astype(int) + (flat[:, 0] // 6).astype(int)
     found = find_tears(flat, kneighbors(X, 8), labels, np.full(40, 7.0))
-    assert found.n_places == 1
+    assert found.n_tears == 1
     assert set(labels[found.pairs].ravel() % 10) == {0, 9}
     assert set(labels[found.pairs].ravel() // 10) == {0, 1, 2, 3}
 
@@ -82,7 +82,7 @@ def test_two_rings_are_cut_twice():
     X = np.concatenate([ring(60), ring(60, (100.0, 0.0))])
     line = np.concatenate([np.arange(60.0), np.arange(60.0) + 200])[:, None]
     found = find_tears(line, kneighbors(X, 4), np.arange(120) // 6, np.full(20, 6.0))
-    assert found.n_places == 2
+    assert found.n_tears == 2
     assert len(found.pairs) == 6
 
 
@@ -92,14 +92,14 @@ def test_a_rigid_map_tears_nothing():
         X @ [[0.6, 0.8], [-0.8, 0.6]] + 5.0, kneighbors(X, 5), np.arange(40), np.zeros(40) + 1e-9
     )
     assert found.pairs.shape == (0, 2)
-    assert found.n_places == 0
+    assert found.n_tears == 0
     np.testing.assert_allclose(found.distortion, 0, atol=1e-10)
 
 
 def test_neighbors_in_one_piece_are_stretched_but_not_torn():
     X = np.random.RandomState(0).normal(size=(40, 2))
     found = find_tears(3 * X, kneighbors(X, 5), np.zeros(40, dtype=int), np.array([1e-9]))
-    assert found.n_places == 0
+    assert found.n_tears == 0
     np.testing.assert_allclose(found.distortion, 2.0, rtol=1e-9)
 
 

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
-from isofold.merging.walk import HINGES, Motions, PieceTree, lift_tree, merge
+from isofold.merging.walk import HINGES, CellTree, lift_tree, merge
 from isofold.neighbors import SpanningTree, euclidean_spanning_tree
 from isofold.patches.planes import Planes, fit_planes
 from isofold.quality import procrustes_error
@@ -29,8 +29,8 @@ def arc(n=150, seed=0, bend=0.4):
     return X @ np.linalg.qr(rng.normal(size=(4, 4)))[0], flat
 
 
-def pieces_of(X, n_pieces, q=2, seed=0):
-    labels = KMeans(n_pieces, n_init=1, random_state=seed).fit_predict(X)
+def pieces_of(X, n_cells, q=2, seed=0):
+    labels = KMeans(n_cells, n_init=1, random_state=seed).fit_predict(X)
     return fit_planes(X, labels, q)
 
 
@@ -46,7 +46,7 @@ def merged(X, planes, tree, root=0, hinge="parallel"):
 def plml_merge(X, planes, tree, root=0):
     """Return the map of the digest's loop: rotations in q dimensions along the tree."""
     q = planes.axes.shape[2]
-    hinge, branches = {}, {piece: [] for piece in range(planes.n_pieces)}
+    hinge, branches = {}, {cell: [] for cell in range(planes.n_cells)}
     for (i, j), (a, b) in zip(tree.edges, tree.crossings, strict=True):
         hinge[frozenset((i, j))] = (X[a] + X[b]) / 2
         branches[i].append(j)
@@ -68,12 +68,12 @@ def plml_merge(X, planes, tree, root=0):
     return Y
 
 
-def path_to(tree, piece, root):
-    """Return the pieces from one to the root of a tree."""
+def path_to(tree, cell, root):
+    """Return the cells from one to the root of a tree."""
     todo = [[root]]
     while todo:
         way = todo.pop()
-        if way[-1] == piece:
+        if way[-1] == cell:
             return way[::-1]
         for i, j in tree.edges:
             for here, there in ((i, j), (j, i)):
@@ -83,14 +83,14 @@ def path_to(tree, piece, root):
 
 
 def line_of(planes):
-    """Return the tree that joins pieces in their order, with crossings that are not used."""
-    numbers = np.arange(planes.n_pieces)
+    """Return the tree that joins cells in their order, with crossings that are not used."""
+    numbers = np.arange(planes.n_cells)
     edges = np.column_stack([numbers[:-1], numbers[1:]])
     firsts = np.unique(planes.labels, return_index=True)[1]
-    return PieceTree(edges, firsts[edges])
+    return CellTree(edges, firsts[edges])
 
 
-# The tree of pieces
+# The tree of cells
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -157,10 +157,10 @@ def test_orthogonal_merging_projects_from_plane_to_plane(seed):
     tree = lift_tree(euclidean_spanning_tree(X), planes)
     root = 3
     expected = np.empty((len(X), 2))
-    for piece in range(12):
-        own = planes.labels == piece
+    for cell in range(12):
+        own = planes.labels == cell
         points = X[own]
-        for plane in path_to(tree, piece, root):
+        for plane in path_to(tree, cell, root):
             mean, axes = planes.means[plane], planes.axes[plane]
             points = mean + (points - mean) @ axes @ axes.T
         expected[own] = (points - planes.means[root]) @ planes.axes[root]
@@ -174,19 +174,19 @@ def test_orthogonal_merging_projects_from_plane_to_plane(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_parallel_projections_rotate_the_model_about_means_and_project_it(seed):
-    # The paper's walk over a chain of pieces: the model so far, in the ambient space, is turned
+    # The paper's walk over a chain of cells: the model so far, in the ambient space, is turned
     # about the mean of the last plane until parallel to the next, projected onto it, and grows.
     X, flat = arc(seed=seed)
     planes = fit_planes(X, np.floor(flat[:, 0]).astype(int), 2)
     model, members = X[:0], np.empty(0, dtype=int)
-    for piece in range(planes.n_pieces):
-        mean, axes = planes.means[piece], planes.axes[piece]
-        if piece:
-            previous, before = planes.means[piece - 1], planes.axes[piece - 1]
+    for cell in range(planes.n_cells):
+        mean, axes = planes.means[cell], planes.axes[cell]
+        if cell:
+            previous, before = planes.means[cell - 1], planes.axes[cell - 1]
             turn = before @ polar(before.T @ axes)[0] @ axes.T
             model = previous + (model - previous) @ turn
             model = mean + (model - mean) @ axes @ axes.T
-        own = np.flatnonzero(planes.labels == piece)
+        own = np.flatnonzero(planes.labels == cell)
         members = np.concatenate([members, own])
         model = np.concatenate([model, mean + (X[own] - mean) @ axes @ axes.T])
     expected = np.empty_like(X)
@@ -209,14 +209,14 @@ def test_angles_are_the_largest_between_planes(seed):
 
 
 @examples(30)
-@given(seed=st.integers(0, 10_000), q=st.integers(1, 3), n_pieces=st.integers(2, 12))
-def test_any_start_gives_the_same_map(seed, q, n_pieces):
+@given(seed=st.integers(0, 10_000), q=st.integers(1, 3), n_cells=st.integers(2, 12))
+def test_any_start_gives_the_same_map(seed, q, n_cells):
     # Also on noise, where planes stand at any angle to each other.
     rng = np.random.RandomState(seed)
     X = rng.normal(size=(60, 4))
-    planes = fit_planes(X, np.arange(60) % n_pieces, q)
+    planes = fit_planes(X, np.arange(60) % n_cells, q)
     tree = lift_tree(euclidean_spanning_tree(X), planes)
-    maps = [merged(X, planes, tree, root) for root in rng.permutation(n_pieces)[:3]]
+    maps = [merged(X, planes, tree, root) for root in rng.permutation(n_cells)[:3]]
     for other in maps[1:]:
         assert_equal_up_to_rigid_motion(other, maps[0], atol=1e-10)
 
@@ -277,24 +277,7 @@ def test_sheets_folded_along_a_line_are_laid_flat(degrees):
     angle = np.deg2rad(degrees) * (flat[:, 0] > 0)
     X = np.column_stack([flat[:, 0] * np.cos(angle), flat[:, 0] * np.sin(angle), flat[:, 1]])
     planes = fit_planes(X, (flat[:, 0] > 0).astype(int), 2)
-    tree = PieceTree(np.array([[0, 1]]), np.array([[0, 1]]))
+    tree = CellTree(np.array([[0, 1]]), np.array([[0, 1]]))
     motions, angles = merge(X, planes, tree, roots=np.array([1]))
     assert_equal_up_to_rigid_motion(placed(X, planes, motions), flat, atol=1e-11)
     assert np.rad2deg(angles[0]) == pytest.approx(min(degrees, 180 - degrees), abs=1e-6)
-
-
-# Motions
-
-
-def test_motions_are_undone_and_composed():
-    rng = np.random.RandomState(0)
-    motions = Motions(np.linalg.qr(rng.normal(size=(4, 3, 3)))[0], rng.normal(size=(4, 3)))
-    rows, pieces = rng.normal(size=(20, 3)), rng.randint(4, size=20)
-    images = motions.apply(rows, pieces)
-    for image, row, piece in zip(images, rows, pieces, strict=True):
-        expected = row @ motions.rotations[piece] + motions.translations[piece]
-        np.testing.assert_allclose(image, expected, atol=ROUNDING)
-    np.testing.assert_allclose(motions.undo(images, pieces), rows, atol=ROUNDING)
-    turn, shift = np.linalg.qr(rng.normal(size=(3, 3)))[0], rng.normal(size=3)
-    moved = motions.moved(turn, shift).apply(rows, pieces)
-    np.testing.assert_allclose(moved, images @ turn + shift, atol=ROUNDING)

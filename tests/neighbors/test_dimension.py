@@ -86,7 +86,7 @@ def test_local_pca_agrees_with_its_rule():
         variances = np.linalg.svd(X[members] - X[members].mean(0), compute_uv=False) ** 2
         shares = np.cumsum(variances) / variances.sum()
         expected.append(1 + np.flatnonzero(shares >= 0.9)[0])
-    found = local_pca_dimension(X, variance_share=0.9)
+    found = local_pca_dimension(X, variance_fraction=0.9)
     assert found.per_point.tolist() == expected
     assert found.value == np.median(expected)
 
@@ -94,7 +94,7 @@ def test_local_pca_agrees_with_its_rule():
 def test_local_pca_can_ask_for_all_of_the_variance():
     X = np.random.RandomState(0).rand(200, 3) @ np.random.RandomState(1).rand(3, 8)
     # Rounding leaves nothing in the other directions that the share could ask for.
-    assert local_pca_dimension(X, variance_share=1.0).rounded == 3
+    assert local_pca_dimension(X, variance_fraction=1.0).rounded == 3
 
 
 @estimators
@@ -180,5 +180,5 @@ def test_bad_neighborhoods_are_refused(sizes):
 
 @pytest.mark.parametrize("share", [0, 1.1, np.nan])
 def test_bad_shares_are_refused(share):
-    with pytest.raises(InvalidInputError, match="variance_share"):
-        local_pca_dimension(np.eye(20), variance_share=share)
+    with pytest.raises(InvalidInputError, match="variance_fraction"):
+        local_pca_dimension(np.eye(20), variance_fraction=share)

@@ -117,16 +117,18 @@ def test_distances_inside_clusters(seed, n_nodes, density, ties, n_clusters):
     labels, distances = rng.randint(n_clusters, size=n_nodes), geodesics(graph)
     members = [np.flatnonzero(labels == cluster) for cluster in range(n_clusters)]
     # Places in any order.
-    places = np.empty(n_nodes, dtype=np.int64)
+    positions = np.empty(n_nodes, dtype=np.int64)
     for each in members:
-        places[each] = rng.permutation(len(each))
+        positions[each] = rng.permutation(len(each))
     sizes = np.array([len(each) for each in members])
     for paths in plain_and_remembered(graph):
         for source in rng.randint(n_nodes, size=5):
             for cluster, mine in enumerate(members):
-                found = paths.inside(source, cluster, labels=labels, places=places, sizes=sizes)
+                found = paths.inside(
+                    source, cluster, labels=labels, positions=positions, sizes=sizes
+                )
                 assert len(found) == len(mine)
-                np.testing.assert_array_equal(found[places[mine]], distances[source, mine])
+                np.testing.assert_array_equal(found[positions[mine]], distances[source, mine])
 
 
 @examples(40)

@@ -22,6 +22,7 @@ from isofold.neighbors import (
     join_shared,
     resolve_graph,
 )
+from isofold.neighbors.resolve import named_graph
 from support.mvu_cases import neighbor_graph, sparse_graph
 
 ROUNDING = 1e-14
@@ -47,9 +48,9 @@ def test_neighbors_alone():
     assert_same_graph(resolve_graph(X, n_neighbors=5), build_graph(X, n_neighbors=5))
     assert_same_graph(resolve_graph(X, default=7), build_graph(X, n_neighbors=7))
     assert_same_graph(resolve_graph(X), build_graph(X, n_neighbors=12))
-    assert_same_graph(resolve_graph(X, 0.5), build_graph(X, radius=0.5))
+    assert_same_graph(resolve_graph(X, Radius(0.5)), build_graph(X, radius=0.5))
     assert_same_graph(
-        resolve_graph(X, "mutual", n_neighbors=5), build_graph(X, n_neighbors=5, kind="mutual")
+        resolve_graph(X, Mutual(), n_neighbors=5), build_graph(X, n_neighbors=5, kind="mutual")
     )
     assert connected_components(resolve_graph(X)).n_components == 2
 
@@ -57,14 +58,14 @@ def test_neighbors_alone():
 def test_pieces_are_joined_if_asked_for():
     X = two_clouds()
     plain = build_graph(X, n_neighbors=5)
-    assert_same_graph(resolve_graph(X, "bridged", n_neighbors=5), connect(X, plain))
-    joined = resolve_graph(X, "eng", n_neighbors=5)
+    assert_same_graph(resolve_graph(X, Bridged(), n_neighbors=5), connect(X, plain))
+    joined = resolve_graph(X, Enhanced(), n_neighbors=5)
     assert_same_graph(joined, enhance(X, plain, n_neighbors=5))
     assert connected_components(joined).n_components == 1
     assert joined.is_bridge.sum() > 1
 
 
-@pytest.mark.parametrize("graph", ["knn", "mutual", "bridged"])
+@pytest.mark.parametrize("graph", [Knn(), Mutual(), Bridged()])
 def test_distances_give_the_same_graph(graph):
     X = cloud()
     distances = squareform(pdist(X))
@@ -78,14 +79,14 @@ def test_ready_graphs():
     X = cloud()
     plain = resolve_graph(X, n_neighbors=6)
     assert resolve_graph(X, plain) is plain
-    assert_same_graph(resolve_graph(X, plain.adjacency), plain)
+    assert_same_graph(resolve_graph(X, Lengths(plain.adjacency)), plain)
     # One direction of an edge is enough.
-    assert_same_graph(resolve_graph(X, sp.triu(plain.adjacency)), plain)
+    assert_same_graph(resolve_graph(X, Lengths(sp.triu(plain.adjacency))), plain)
     assert_same_graph(resolve_graph(plain.adjacency, metric="precomputed"), plain)
 
 
 def test_given_lengths_need_not_be_those_of_the_points():
-    given = resolve_graph(cloud(3), sparse_graph(3, [[0, 1], [2, 1]], [7.0, 9.0]))
+    given = resolve_graph(cloud(3), Lengths(sparse_graph(3, [[0, 1], [2, 1]], [7.0, 9.0])))
     np.testing.assert_array_equal(given.edges, [[0, 1], [1, 2]])
     np.testing.assert_array_equal(given.lengths, [7.0, 9.0])
 
@@ -100,7 +101,7 @@ def test_too_many_neighbors_are_lowered(metric):
 
 
 def test_single_place():
-    for graph in ("knn", "mutual", "bridged", "eng"):
+    for graph in (Knn(), Mutual(), Bridged(), Enhanced()):
         one = resolve_graph(np.ones((5, 2)), graph)
         assert (one.n_nodes, one.n_edges, one.n_samples) == (1, 0, 5)
 
@@ -108,15 +109,17 @@ def test_single_place():
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        ("nearest", "graph='nearest' is unknown"),
-        (True, "type bool"),
-        ([], "type list"),
-        (-0.5, "graph=-0.5 must be a positive number"),
-        (np.nan, "graph=nan must be a positive number"),
-        (np.eye(40), "type ndarray"),
-        (sp.eye_array(7), r"shape \(7, 7\), but X has 40"),
-        (sp.csr_array((40, 39)), "square|shape"),
-        (sparse_graph(40, [[0, 1]], -1.0), "graph .*negative"),
+        ("nearest", "graph is 'nearest', but it must be a choice"),
+        ("eng", r"Pass isofold.neighbors.Enhanced\(\)"),
+        (True, "graph is True"),
+        ([], "graph is a list"),
+        (0.5, r"Pass isofold.neighbors.Radius\(0.5\)"),
+        (Radius(np.nan), "radius=nan must be a positive number"),
+        (np.eye(40), "graph is a ndarray"),
+        (sp.eye_array(40), r"Pass isofold.neighbors.Lengths\(matrix\)"),
+        (Lengths(sp.eye_array(7)), r"shape \(7, 7\), but X has 40"),
+        (Lengths(sp.csr_array((40, 39))), "square|shape"),
+        (Lengths(sparse_graph(40, [[0, 1]], -1.0)), "graph .*negative"),
     ],
 )
 def test_graphs_that_are_refused(graph, message):
@@ -131,10 +134,10 @@ def test_other_samples_are_refused():
 
 def test_ready_graphs_have_no_use_for_a_size():
     X, plain = cloud(), resolve_graph(cloud())
-    for graph in (plain, plain.adjacency):
+    for graph in (plain, Lengths(plain.adjacency)):
         with pytest.raises(InvalidInputError, match="ready"):
             resolve_graph(X, graph, n_neighbors=3)
-    for size in ({"n_neighbors": 3}, {"graph": 1.0}):
+    for size in ({"n_neighbors": 3}, {"graph": Radius(1.0)}):
         with pytest.raises(InvalidInputError, match="ready"):
             resolve_graph(plain.adjacency, metric="precomputed", **size)
 
@@ -144,7 +147,7 @@ def test_ready_graphs_have_no_use_for_a_size():
 )
 def test_a_choice_means_the_same_as_its_name(name, choice):
     X = two_clouds()
-    named = resolve_graph(X, name, n_neighbors=5)
+    named = resolve_graph(X, named_graph(name), n_neighbors=5)
     assert_same_graph(resolve_graph(X, choice(5)), named)
     assert_same_graph(resolve_graph(X, choice(), n_neighbors=5), named)
     assert_same_graph(resolve_graph(X, choice(), default=5), named)
@@ -157,7 +160,7 @@ def test_a_choice_means_the_same_as_its_name(name, choice):
 def test_other_choices():
     X = two_clouds()
     assert_same_graph(resolve_graph(X, None), resolve_graph(X, Knn()))
-    assert_same_graph(resolve_graph(X, Radius(0.5)), resolve_graph(X, 0.5))
+    assert_same_graph(resolve_graph(X, Radius(0.5)), resolve_graph(X, named_graph(0.5)))
     plain = resolve_graph(X, Knn(5))
     assert_same_graph(resolve_graph(X, Lengths(plain.adjacency)), plain)
     with pytest.raises(InvalidInputError, match="radius=-1 must be a positive number"):
@@ -213,7 +216,7 @@ def test_shared_against_loops(seed):
 
 def test_bridges_are_no_neighbors():
     X = two_clouds()
-    graph = resolve_graph(X, "bridged", n_neighbors=4)
+    graph = resolve_graph(X, Bridged(), n_neighbors=4)
     joined = join_shared(X, graph)
     np.testing.assert_array_equal(joined.edges, shared_by_loops(graph))
     np.testing.assert_array_equal(joined.bridges, graph.bridges)

@@ -9,7 +9,7 @@ from scipy.stats import ortho_group
 import isofold._memory
 from isofold.patches import Atlas, PatchCover, fit_charts
 from isofold.patches.atlas import bend, n_coefficients, sectional_curvature
-from isofold.patches.charts import STRAY_FACTOR, STRAY_SHARE
+from isofold.patches.charts import OUTLIER_FACTOR, OUTLIER_RADIUS_FRACTION
 from support.helpers import assert_equal_up_to_rigid_motion
 from support.hypothesis_profiles import examples
 
@@ -102,18 +102,18 @@ def test_threads_and_blocks_do_not_matter(monkeypatch):
 
 @examples(20)
 @given(seeds, st.integers(1, 2), st.floats(0.3, 1.5))
-def test_strays_are_left_out(seed, n_strays, height):
+def test_outliers_are_left_out(seed, n_outliers, height):
     rng = np.random.RandomState(seed)
     flat = rng.uniform(-1.0, 1.0, size=(60, 2))
     # Strays in the middle: at a corner one could bend the first chart towards itself.
-    flat[:n_strays] *= 0.5
+    flat[:n_outliers] *= 0.5
     X = np.column_stack([flat, np.zeros(60)])
-    X[:n_strays, 2] = height
+    X[:n_outliers, 2] = height
     # The seed is no stray.
-    order = np.roll(np.arange(60), -n_strays)
+    order = np.roll(np.arange(60), -n_outliers)
     cover = cover_of([order], 60, radii=np.array([1.5]))
     fit = fit_charts(X, cover, 2)
-    assert fit.is_off[order < n_strays].all()
+    assert fit.is_off[order < n_outliers].all()
     # The chart is that of the others, which is flat; a stray's image is where it projects to.
     assert_equal_up_to_rigid_motion(fit.coordinates, flat[order], atol=SOLVED)
     assert fit.residual[0] <= SOLVED**2
@@ -123,11 +123,11 @@ def test_nothing_is_stray_within_the_limits():
     rng = np.random.RandomState(0)
     X = np.column_stack([rng.uniform(-1.0, 1.0, size=(80, 2)), np.zeros(80)])
     # Below a share of the radius nothing is stray, however exact the others are.
-    X[5, 2] = 0.9 * STRAY_SHARE
+    X[5, 2] = 0.9 * OUTLIER_RADIUS_FRACTION
     assert not fit_charts(X, cover_of([np.arange(80)], 80), 2).is_off.any()
     # With noise of size one, a hundred medians of squares are out of reach: |z| > 6.7.
     noisy = X + 0.05 * np.sign(rng.normal(size=X.shape)) * [0, 0, 1]
-    assert STRAY_FACTOR > 1.0
+    assert OUTLIER_FACTOR > 1.0
     assert not fit_charts(noisy, cover_of([np.arange(80)], 80), 2).is_off.any()
 
 

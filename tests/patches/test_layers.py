@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from isofold.patches.layers import LEAST_POINTS, find_layers
-from support.ipa_cases import half_cylinder, rectangle, unfolded
+from support.ipa_cases import half_cylinder, rectangle, stitched
 
 N = 1500
 
@@ -17,10 +17,10 @@ def sheet(n=N, seed=0):
 
 def share_of(X):
     """Return the share of patches that hold layers, those of all pieces together."""
-    found = unfolded(X)
+    found = stitched(X)
     told = [
         find_layers(found.points[piece.nodes], piece.cover, piece.charts)[1]
-        for piece in found.unfolding.pieces
+        for piece in found.map.components
     ]
     return np.concatenate(told).mean()
 
@@ -74,16 +74,16 @@ def test_clean_sheets_have_no_residuals_to_judge():
 
 
 def test_nothing_is_told_from_few_points():
-    found = unfolded(layered(2, 0.5, 0.0)[: 2 * LEAST_POINTS])
-    piece = found.unfolding.pieces[0]
+    found = stitched(layered(2, 0.5, 0.0)[: 2 * LEAST_POINTS])
+    piece = found.map.components[0]
     thin = piece.cover.thinned(np.full(piece.cover.n_patches, 3))[0]
     assert thin.sizes.max() < LEAST_POINTS
     assert not find_layers(found.points, thin, piece.charts)[1].any()
 
 
 def test_data_that_fill_the_map_have_no_residuals():
-    found = unfolded(rectangle(400, (20.0, 20.0)))
-    piece = found.unfolding.pieces[0]
+    found = stitched(rectangle(400, (20.0, 20.0)))
+    piece = found.map.components[0]
     patches, is_layered = find_layers(found.points, piece.cover, piece.charts)
     assert len(patches) == len(is_layered) > 0
     assert not is_layered.any()

@@ -8,11 +8,12 @@ import pytest
 
 from isofold import IPA, _memory, load, save
 from isofold.exceptions import DoubtfulMapWarning, MemoryLimitError
+from isofold.linalg.motions import RigidMotions
 from isofold.patches import Atlas, Memberships, PatchCover, fit_charts
 from isofold.patches._evaluate import distances_from_charts, evaluate
 from isofold.patches.atlas import joined, n_coefficients
 from isofold.stitching.overlaps import measure_overlaps
-from isofold.stitching.stitch import Alignment, _cross_moments, images_of
+from isofold.stitching.stitch import _cross_moments, images_of
 
 
 def atlas_of(rng, c, r, d, *, is_flat=False):
@@ -88,7 +89,7 @@ def test_blocks_change_no_byte(monkeypatch):
     memberships = Memberships.strongest(cover, None)
     u, y = rng.normal(size=(len(cover.members), r)), rng.normal(size=(len(cover.members), r))
     c = cover.n_patches
-    turns = Alignment(rng.normal(size=(c, r, r)), rng.normal(size=(c, r)), None, None, 0.0)
+    motions = RigidMotions(rng.normal(size=(c, r, r)), rng.normal(size=(c, r)))
 
     def everything():
         overlaps = measure_overlaps(cover, memberships, u)
@@ -96,7 +97,7 @@ def test_blocks_change_no_byte(monkeypatch):
             atlas.cubics(rotations)[1],
             overlaps.cross,
             overlaps.own,
-            images_of(memberships, u, turns),
+            images_of(memberships, u, motions),
             _cross_moments(u, y, cover),
         )
 

@@ -10,20 +10,22 @@ from scipy.stats import ortho_group
 from isofold.exceptions import InvalidInputError
 from isofold.linalg import procrustes
 from isofold.placement.affine import place_by_variance
+from isofold.placement.links import Links
+from isofold.placement.placement import mixed_fraction
 from isofold.placement.representatives import choose_representatives
-from isofold.placement.rigid.place import Links, mixed_share, place_rigidly
+from isofold.placement.rigid.place import place_rigidly
 from isofold.sdp import LowRankSDP
 from support.helpers import assert_equal_up_to_rigid_motion
 
 # A chain of some ten rotations and sums of numbers up to a hundred.
 ROUNDING = 1e-9
 
-# Power steps end when the variance gains 1e-14: turns are then right to its root, 1e-7, times the
-# condition of the problem.
+# Power steps end when the variance gains 1e-14: rotations are then right to its root, 1e-7, times
+# the condition of the problem.
 CONVERGED = 1e-5
 
 
-def turn(q, seed):
+def rotation(q, seed):
     return ortho_group.rvs(q, random_state=seed) if q > 1 else np.array([[-1.0]])
 
 
@@ -31,9 +33,9 @@ def random_tree(n_shapes, q, seed, n_points=(3, 30)):
     """Return random shapes, a random tree of links between them, and all distances."""
     rng = np.random.RandomState(seed)
     shapes = [rng.normal(size=(rng.randint(*n_points), q)) for _ in range(n_shapes)]
-    pieces = np.array([[rng.randint(c), c] for c in range(1, n_shapes)])
-    members = np.array([[rng.randint(len(shapes[p])) for p in pair] for pair in pieces])
-    links = Links(pieces, members, rng.uniform(0.5, 2.0, size=n_shapes - 1))
+    owners = np.array([[rng.randint(c), c] for c in range(1, n_shapes)])
+    members = np.array([[rng.randint(len(shapes[p])) for p in pair] for pair in owners])
+    links = Links(owners, members, rng.uniform(0.5, 2.0, size=n_shapes - 1))
     rows = [choose_representatives(Y) for Y in shapes]
     points = rng.normal(size=(sum(map(len, rows)), q + 1))
     return shapes, links, rows, cdist(points, points)
@@ -69,7 +71,7 @@ def test_maps_are_rigid_and_links_of_a_tree_exact(q, keep_apart):
         np.testing.assert_allclose(pdist(after), pdist(before), atol=ROUNDING)
     reached = [
         np.linalg.norm(placed[p][i] - placed[r][j])
-        for (p, r), (i, j) in zip(links.pieces, links.members, strict=True)
+        for (p, r), (i, j) in zip(links.owners, links.members, strict=True)
     ]
     np.testing.assert_allclose(placement.link_lengths, reached, atol=ROUNDING)
     if not keep_apart:
@@ -111,13 +113,13 @@ def test_signs_on_a_line_are_the_best_of_all(seed):
     sizes = np.array([len(Y) for Y in shapes])
     best = 0.0
     for signs in itertools.product([-1.0, 1.0], repeat=9):
-        turns, ways, means = signs[:5], signs[5:], np.zeros(5)
-        for (p, c), (i, j), d, way in zip(
-            links.pieces, links.members, links.lengths, ways, strict=True
+        rotations, signs_of_links, means = signs[:5], signs[5:], np.zeros(5)
+        for (p, c), (i, j), d, sign in zip(
+            links.owners, links.members, links.lengths, signs_of_links, strict=True
         ):
             a = shapes[p][i, 0] - shapes[p].mean()
             b = shapes[c][j, 0] - shapes[c].mean()
-            means[c] = means[p] + turns[p] * a + way * d - turns[c] * b
+            means[c] = means[p] + rotations[p] * a + sign * d - rotations[c] * b
         best = max(best, float(np.cov(means, fweights=sizes, ddof=0)))
     within = sum(float(((Y - Y.mean(axis=0)) ** 2).sum()) for Y in shapes) / sizes.sum()
     assert found.variance == pytest.approx(best + within)
@@ -157,7 +159,7 @@ def test_the_parts_of_a_cut_sheet_are_oriented_as_in_the_sheet(seed, keep_apart)
 @pytest.mark.parametrize("q", [1, 2, 3])
 def test_motions_of_the_shapes_do_not_matter(q):
     shapes, links, rows, distances = random_tree(5, q, seed=20)
-    moved = [Y @ turn(q, seed) + seed for seed, Y in enumerate(shapes)]
+    moved = [Y @ rotation(q, seed) + seed for seed, Y in enumerate(shapes)]
     results = [
         np.concatenate(
             place_rigidly(each, links, rows, distances, keep_apart=False, random_state=0).apply(
@@ -178,7 +180,7 @@ def test_the_order_of_components_does_not_matter():
     first = place_rigidly(shapes, links, rows, distances, keep_apart=False, random_state=0)
     second = place_rigidly(
         [shapes[p] for p in order],
-        Links(rank[links.pieces], links.members, links.lengths),
+        Links(rank[links.owners], links.members, links.lengths),
         [rows[p] for p in order],
         distances[np.ix_(flat, flat)],
         keep_apart=False,
@@ -197,8 +199,8 @@ def test_the_same_seed_gives_the_same_bytes():
     first, second = (
         place_rigidly(shapes, links, rows, distances, random_state=3) for _ in range(2)
     )
-    np.testing.assert_array_equal(first.maps, second.maps)
-    np.testing.assert_array_equal(first.translations, second.translations)
+    np.testing.assert_array_equal(first.motions.rotations, second.motions.rotations)
+    np.testing.assert_array_equal(first.motions.translations, second.motions.translations)
 
 
 def test_one_component_stays_as_it_is():
@@ -258,9 +260,9 @@ def test_children_of_a_crowded_component_are_kept_apart():
     shapes = [large, small, small, small]
     # All three hang on nearly the same corner.
     corner = np.argsort(large.sum(axis=1))[:3]
-    pieces = np.array([[0, 1], [0, 2], [0, 3]])
+    owners = np.array([[0, 1], [0, 2], [0, 3]])
     members = np.stack([corner, [int(small.sum(axis=1).argmin())] * 3], axis=1)
-    links = Links(pieces, members, np.full(3, 0.3))
+    links = Links(owners, members, np.full(3, 0.3))
     rows = [choose_representatives(Y) for Y in shapes]
     points = rng.normal(size=(sum(map(len, rows)), 3))
     loose, apart = (
@@ -276,12 +278,12 @@ def test_children_of_a_crowded_component_are_kept_apart():
         assert cdist(placed[p], placed[r]).min() >= 0.94 * 0.3
 
 
-def test_mixed_share():
+def test_mixed_fraction():
     near = np.array([[0.0], [1.0]])
-    assert mixed_share([near, near + 10.0]) == 0.0
-    assert mixed_share([near, near + 0.5]) == 1.0
-    assert mixed_share([near, np.array([[-0.1]])]) == 0.5
-    assert mixed_share([near[:1], near[1:]]) == 0.0
+    assert mixed_fraction([near, near + 10.0]) == 0.0
+    assert mixed_fraction([near, near + 0.5]) == 1.0
+    assert mixed_fraction([near, np.array([[-0.1]])]) == 0.5
+    assert mixed_fraction([near[:1], near[1:]]) == 0.0
 
 
 def squashed_pair(seed):
@@ -324,10 +326,10 @@ def test_affine_maps_on_a_line_are_isometric():
     ("change", "words"),
     [
         (
-            {"pieces": np.array([[0, 1], [0, 1]]), "members": np.zeros((2, 2), dtype=int)},
+            {"owners": np.array([[0, 1], [0, 1]]), "members": np.zeros((2, 2), dtype=int)},
             r"leave 3 components in 2 group",
         ),
-        ({"pieces": np.array([[0, 1], [2, 5]])}, "does not exist"),
+        ({"owners": np.array([[0, 1], [2, 5]])}, "does not exist"),
         ({"members": np.array([[0, 0], [0, 999]])}, "does not exist"),
         ({"lengths": np.array([1.0, -1.0])}, "Negative"),
         ({"lengths": np.array([1.0, np.nan])}, "NaN"),
@@ -358,14 +360,14 @@ def test_a_ring_of_squares_that_fits_keeps_all_links(keep_apart):
     rng = np.random.RandomState(0)
     corners = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]])
     squares = [rng.uniform(size=(30, 2)) + corner for corner in corners]
-    pieces = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
-    gaps = [cdist(squares[p], squares[r]) for p, r in pieces]
+    owners = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
+    gaps = [cdist(squares[p], squares[r]) for p, r in owners]
     members = np.array([np.unravel_index(gap.argmin(), gap.shape) for gap in gaps])
-    links = Links(pieces, members, np.array([gap.min() for gap in gaps]))
+    links = Links(owners, members, np.array([gap.min() for gap in gaps]))
     rows = [np.arange(0, 30, 5)] * 4
     chosen = np.concatenate([Y[::5] for Y in squares])
     placement = place_rigidly(
-        [Y @ turn(2, seed) for seed, Y in enumerate(squares)],
+        [Y @ rotation(2, seed) for seed, Y in enumerate(squares)],
         links,
         rows,
         cdist(chosen, chosen),
@@ -380,7 +382,7 @@ def test_a_ring_of_squares_that_fits_keeps_all_links(keep_apart):
 def test_units_do_not_matter(unit):
     shapes, links, rows, distances = random_tree(4, 2, seed=6)
     first = place_rigidly(shapes, links, rows, distances, random_state=0)
-    scaled = Links(links.pieces, links.members, unit * links.lengths)
+    scaled = Links(links.owners, links.members, unit * links.lengths)
     second = place_rigidly(
         [unit * Y for Y in shapes], scaled, rows, unit * distances, random_state=0
     )

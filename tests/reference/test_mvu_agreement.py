@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from isofold import MVU
-from isofold.neighbors import resolve_graph
+from isofold.neighbors import Lengths, resolve_graph
 from isofold.quality import procrustes_error
 from isofold.sdp import ConicSDP, LowRankSDP, Soft, Status
 from support.mvu_cases import fit_quietly, sparse_graph, variance
@@ -62,7 +62,7 @@ def test_kept_lengths_of_well_posed_graphs(seed):
     tree = np.array([[rng.randint(i), i] for i in range(1, 15)])
     ladder = np.array([[1, 2], [0, 1], [0, 2], [1, 3], [2, 3]])
     for n, edges in ((15, tree), (12, cycle_edges(12)), (4, ladder)):
-        graph = sparse_graph(n, edges, rng.uniform(0.8, 1.4, size=len(edges)))
+        graph = Lengths(sparse_graph(n, edges, rng.uniform(0.8, 1.4, size=len(edges))))
         ours, theirs = both(rng.rand(n, 2), graph=graph)
         assert_same_optimum(ours, theirs)
         # The Gram matrix is unique here; a gap ε leaves √ε of its size.
@@ -99,6 +99,6 @@ def test_splitting_solver():
 def test_distances_of_no_points(lengths):
     # Distances along a graph: they obey the triangle inequality, and no points have them all.
     edges = cycle_edges(9)
-    graph = resolve_graph(np.zeros((9, 1)), sparse_graph(9, edges, 1.0))
+    graph = resolve_graph(np.zeros((9, 1)), Lengths(sparse_graph(9, edges, 1.0)))
     ours, theirs = both(np.random.RandomState(0).rand(9, 2), graph=graph, lengths=lengths)
     assert_same_optimum(ours, theirs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,15 +15,16 @@ from isofold.exceptions import UnboundedProblemError
 from isofold.sdp import Constraints, GramSDP, square_constraints
 from isofold.sdp.forms import PairForms
 from isofold.sdp.preflight import contradictions
-from isofold.sdp.preflight.findings import inspect_program
+from isofold.sdp.preflight.inspection import inspect_program
 from isofold.sdp.program import Program
+from isofold.sdp.rules import RULES
 
-MANY = contradictions.ALL_PATHS_SIDE + 100
+MANY = RULES.all_paths_side + 100
 """Points above which triangles are searched instead of all paths."""
 
 
-def inspect(problem):
-    return inspect_program(Program.of(problem))
+def inspect(problem, rules=RULES):
+    return inspect_program(Program.of(problem), rules=rules)
 
 
 def grid(side, dimensions, *, seed=0, n_neighbors=8):
@@ -99,7 +101,7 @@ class TestUnbounded:
             inspect(GramSDP.unfolding(n, pairs, 1.0, objective=operator))
         assert caught.value.n_components == n_pieces
         chain = [[i, i + 1] for i in range(n - 1)]
-        assert inspect(GramSDP.unfolding(n, chain, 1.0, objective=operator)).infeasible is None
+        assert inspect(GramSDP.unfolding(n, chain, 1.0, objective=operator)).contradiction is None
 
     @pytest.mark.parametrize("n", [5, 500])
     def test_an_indefinite_objective_without_constraints(self, n):
@@ -123,7 +125,7 @@ class TestUnbounded:
         with pytest.raises(UnboundedProblemError):
             inspect(GramSDP.unfolding(6, pairs, 1.0, kind="at_most", basis=basis))
         joined = GramSDP.unfolding(6, [*pairs, [2, 3]], 1.0, kind="at_most", basis=basis)
-        assert inspect(joined).infeasible is None
+        assert inspect(joined).contradiction is None
 
     def test_free_rows_with_a_negative_objective(self):
         C = sp.diags_array([1.0, 1.0, -1.0]).tocsr()
@@ -142,27 +144,27 @@ class TestBounded:
 
     def test_a_connected_graph(self):
         X, pairs = grid(6, 2)
-        assert inspect(GramSDP.unfolding(36, pairs, squared(X, pairs))).infeasible is None
+        assert inspect(GramSDP.unfolding(36, pairs, squared(X, pairs))).contradiction is None
 
     @pytest.mark.parametrize("kind", ["equal", "at_least", "at_most"])
     def test_trace_minimization_of_pieces(self, kind):
         problem = GramSDP.unfolding(6, [[0, 1], [2, 3]], 1.0, kind=kind)
         minimum = GramSDP(6, np.eye(6), constraints=problem.constraints, centered=True)
-        assert inspect(minimum).infeasible is None
+        assert inspect(minimum).contradiction is None
 
     @pytest.mark.parametrize("n", [6, 900])
     def test_a_zero_objective(self, n):
-        assert inspect(GramSDP(n, sp.csr_array((n, n)))).infeasible is None
+        assert inspect(GramSDP(n, sp.csr_array((n, n)))).contradiction is None
 
     def test_a_singular_laplacian_objective_of_pieces(self):
         laplacian = PairForms(np.array([[0, 1], [2, 3]]), 4).adjoint(np.ones(2))
         constraints = Constraints.on_pairs(4, [[0, 1]], lower=1.0)
-        assert inspect(GramSDP(4, laplacian, constraints=constraints)).infeasible is None
+        assert inspect(GramSDP(4, laplacian, constraints=constraints)).contradiction is None
 
     def test_an_objective_that_is_negative_on_the_gauge_only(self):
         n = 600
         objective = np.eye(n) - 2.0 * np.ones((n, n)) / n
-        assert inspect(GramSDP(n, objective, centered=True)).infeasible is None
+        assert inspect(GramSDP(n, objective, centered=True)).contradiction is None
 
     def test_an_objective_that_does_not_see_the_pieces_move(self):
         """Maximal spread within the pieces, none between them."""
@@ -170,7 +172,7 @@ class TestBounded:
         problem = GramSDP.unfolding(
             6, [[0, 1], [1, 2], [3, 4], [4, 5]], 1.0, objective=np.kron(np.eye(2), center)
         )
-        assert inspect(problem).infeasible is None
+        assert inspect(problem).contradiction is None
 
     @pytest.mark.parametrize("n_patches", [5, 600])
     @pytest.mark.parametrize("n_pieces", [1, 2])
@@ -179,17 +181,17 @@ class TestBounded:
         inspect(GramSDP.stitching(*chain_of_patches(n_patches, n_pieces)))
 
     def test_blocks_alone(self):
-        assert inspect(GramSDP.stitching(-np.eye(4), [[0, 2], [2, 2]])).infeasible is None
+        assert inspect(GramSDP.stitching(-np.eye(4), [[0, 2], [2, 2]])).contradiction is None
 
     def test_free_rows_held_by_pairs(self):
         constraints = Constraints.on_pairs(3, [[1, 2]], upper=1.0)
         problem = GramSDP(3, -np.eye(3), blocks=[[0, 2]], constraints=constraints)
-        assert inspect(problem).infeasible is None
+        assert inspect(problem).contradiction is None
 
     def test_weak_factors_are_still_bounds(self):
         constraints = square_constraints(np.diag([1.0, 1e-6]), upper=1.0)
         problem = GramSDP(2, np.eye(2), maximize=True, constraints=constraints)
-        assert inspect(problem).infeasible is None
+        assert inspect(problem).contradiction is None
 
 
 def chain_of_patches(n_patches, n_pieces):
@@ -214,16 +216,16 @@ def chain_of_patches(n_patches, n_pieces):
 class TestInfeasible:
     def test_contradictory_duplicates(self):
         found = inspect(GramSDP.unfolding(3, [[0, 1], [1, 2], [1, 0]], [1.0, 1.0, 2.0]))
-        assert "pair (0, 1)" in found.infeasible
-        assert "at least 2 and at most 1" in found.infeasible
+        assert "pair (0, 1)" in found.contradiction
+        assert "at least 2 and at most 1" in found.contradiction
 
     def test_agreeing_duplicates(self):
         found = inspect(GramSDP.unfolding(3, [[0, 1], [1, 2], [1, 0]], [1.0, 1.0, 1.0 + 1e-9]))
-        assert found.infeasible is None
+        assert found.contradiction is None
 
     def test_soft_duplicates_never_contradict(self):
         problem = GramSDP.unfolding(3, [[0, 1], [1, 2], [1, 0]], [1.0, 1.0, 2.0], penalty=1.0)
-        assert inspect(problem).infeasible is None
+        assert inspect(problem).contradiction is None
 
     @pytest.mark.parametrize("n", [3, MANY])
     def test_a_violated_triangle(self, n):
@@ -232,19 +234,19 @@ class TestInfeasible:
         squares = [1.0, 1.0, 9.0, *[1.0] * (n - 3)]
         found = inspect(GramSDP.unfolding(n, pairs, squares))
         for words in ("pair (0, 2)", "at least 3 apart", "add up to 2", "triangle inequality"):
-            assert words in found.infeasible
+            assert words in found.contradiction
 
     @pytest.mark.parametrize("n", [3, MANY])
     def test_a_degenerate_triangle_is_not_violated(self, n):
         pairs = [[0, 1], [1, 2], [0, 2], *([i, i + 1] for i in range(2, n - 1))]
         squares = [0.01, 0.04, 0.09, *[1.0] * (n - 3)]
-        assert inspect(GramSDP.unfolding(n, pairs, squares)).infeasible is None
+        assert inspect(GramSDP.unfolding(n, pairs, squares)).contradiction is None
 
     def test_a_violated_long_path(self):
         pairs = [[0, 1], [1, 2], [2, 3], [3, 4], [0, 4]]
         found = inspect(GramSDP.unfolding(5, pairs, [1.0, 1.0, 1.0, 1.0, 17.0]))
-        assert "add up to 4" in found.infeasible
-        assert inspect(GramSDP.unfolding(5, pairs, [1.0] * 4 + [15.0])).infeasible is None
+        assert "add up to 4" in found.contradiction
+        assert inspect(GramSDP.unfolding(5, pairs, [1.0] * 4 + [15.0])).contradiction is None
 
     def test_only_hard_bounds_count(self):
         constraints = Constraints.on_pairs(
@@ -255,40 +257,40 @@ class TestInfeasible:
             penalty=[np.inf, 1.0, np.inf],
         )
         problem = GramSDP(3, np.eye(3), maximize=True, constraints=constraints, centered=True)
-        assert inspect(problem).infeasible is None
+        assert inspect(problem).contradiction is None
 
     @pytest.mark.parametrize("n", [4, MANY])
     def test_points_forced_together_that_must_be_apart(self, n):
         pairs = [[0, 1], [1, 2], [2, 3], [0, 3], *([i, i + 1] for i in range(3, n - 1))]
         squares = [0.0, 0.0, 0.0, 0.5, *[1.0] * (n - 4)]
         found = inspect(GramSDP.unfolding(n, pairs, squares))
-        assert "pair (0, 3)" in found.infeasible
-        assert "add up to 0" in found.infeasible
+        assert "pair (0, 3)" in found.contradiction
+        assert "add up to 0" in found.contradiction
 
     def test_merged_points_shorten_paths(self):
         pairs = [[0, 1], [1, 2], [2, 3], [0, 3]]
         found = inspect(GramSDP.unfolding(4, pairs, [1.0, 0.0, 1.0, 5.0]))
-        assert "add up to 2" in found.infeasible
+        assert "add up to 2" in found.contradiction
 
     def test_a_clique_that_no_points_have(self):
         """Three unit vectors at mutual distance 2 from each other cannot be: 1 from the fourth."""
         pairs = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
         found = inspect(GramSDP.unfolding(4, pairs, [1.0, 1.0, 1.0, 3.9, 3.9, 3.9]))
-        assert "(0, 1, 2, 3)" in found.infeasible
-        assert "negative eigenvalue" in found.infeasible
+        assert "(0, 1, 2, 3)" in found.contradiction
+        assert "negative eigenvalue" in found.contradiction
 
     def test_sums_of_squares_below_zero(self):
         problem = GramSDP(2, np.eye(2), constraints=square_constraints(np.eye(2), upper=-1.0))
-        assert "not negative" in inspect(problem).infeasible
+        assert "not negative" in inspect(problem).contradiction
 
     def test_a_basis_that_cannot_part_a_pair(self):
         pieces = np.kron(np.eye(2), np.ones((2, 1)))
         found = inspect(GramSDP.unfolding(4, [[0, 1], [1, 2], [2, 3]], 1.0, basis=pieces))
-        assert "form 0 must be at least 1" in found.infeasible
+        assert "form 0 must be at least 1" in found.contradiction
 
     def test_a_sum_of_nothing(self):
         constraints = square_constraints([[1.0, 0.0], [0.0, 1e-17]], lower=1.0)
-        assert "form 1" in inspect(GramSDP(2, np.eye(2), constraints=constraints)).infeasible
+        assert "form 1" in inspect(GramSDP(2, np.eye(2), constraints=constraints)).contradiction
 
     @pytest.mark.parametrize(
         ("pair", "bound", "words"), [([0, 1], 1.0, "is 2"), ([0, 2], 5.0, "at most 4")]
@@ -296,11 +298,11 @@ class TestInfeasible:
     def test_distances_that_orthonormal_rows_do_not_have(self, pair, bound, words):
         constraints = Constraints.on_pairs(4, [pair], lower=bound, upper=bound)
         problem = GramSDP(4, np.eye(4), blocks=[[0, 2], [2, 2]], constraints=constraints)
-        assert words in inspect(problem).infeasible
+        assert words in inspect(problem).contradiction
 
     def test_contradiction_comes_before_boundedness(self):
         found = inspect(GramSDP.unfolding(5, [[0, 1], [0, 1]], [1.0, 2.0]))
-        assert found.infeasible is not None
+        assert found.contradiction is not None
 
     @pytest.mark.parametrize("seed", range(5))
     def test_triangles_by_intervals_are_triangles_by_loops(self, seed, monkeypatch):
@@ -315,10 +317,11 @@ class TestInfeasible:
             any(table[i, k] + table[k, j] < d * (1 - 1e-5) for k in range(n))
             for (i, j), d in zip(pairs, length, strict=True)
         )
-        monkeypatch.setattr(contradictions, "ALL_PATHS_SIDE", 0)
         monkeypatch.setattr(contradictions, "CANDIDATES_AT_ONCE", 50)
-        found = inspect(GramSDP.unfolding(n, pairs, length**2))
-        assert f"({expected} such pair(s) seen)" in (found.infeasible or "(0 such pair(s) seen)")
+        found = inspect(
+            GramSDP.unfolding(n, pairs, length**2), rules=replace(RULES, all_paths_side=0)
+        )
+        assert f"({expected} such pair(s) seen)" in (found.contradiction or "(0 such pair(s) seen)")
 
 
 class TestStrictness:
@@ -330,7 +333,7 @@ class TestStrictness:
 
     def test_all_distances_zero(self):
         found = inspect(GramSDP.unfolding(3, [[0, 1], [1, 2]], 0.0))
-        assert found.infeasible is None
+        assert found.contradiction is None
         assert "2 pair(s)" in found.warnings[0]
 
     @pytest.mark.parametrize("dimensions", [1, 2, 3])
@@ -374,7 +377,7 @@ class TestSmall:
     def test_one_point(self):
         for problem in (GramSDP.unfolding(1, [], []), GramSDP(1, np.eye(1))):
             found = inspect(problem)
-            assert found.infeasible is None
+            assert found.contradiction is None
             assert found.warnings == ()
 
     def test_one_point_that_nothing_holds(self):
@@ -384,12 +387,12 @@ class TestSmall:
     @pytest.mark.parametrize("kind", ["equal", "at_most"])
     def test_a_single_pair(self, kind):
         found = inspect(GramSDP.unfolding(2, [[0, 1]], 1.0, kind=kind))
-        assert found.infeasible is None
+        assert found.contradiction is None
         assert found.warnings == ()
 
     def test_constraints_that_bound_nothing(self):
         constraints = Constraints.on_pairs(3, [[0, 1]])
-        assert inspect(GramSDP(3, np.eye(3), constraints=constraints)).infeasible is None
+        assert inspect(GramSDP(3, np.eye(3), constraints=constraints)).contradiction is None
 
 
 def test_the_look_is_short():

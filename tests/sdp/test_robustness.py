@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from isofold.exceptions import InvalidInputError
 from isofold.sdp import Constraints, GramSDP, LowRankSDP, Status, square_constraints
-from isofold.sdp.certificate import lowest_pairs, probe_slack
+from isofold.sdp.dual.probe import lowest_pairs, probe_slack
 from isofold.sdp.dual.spectrum import lowest_modes, proved_floor
 from isofold.sdp.solvers.conic import ConicSDP
 from support.sdp_checks import assert_valid_bound

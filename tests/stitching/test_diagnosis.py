@@ -7,14 +7,14 @@ from isofold._findings import Diagnosis
 from isofold.datasets import spherical_cap
 from isofold.extension.placed_outliers import PlacedOutliers
 from isofold.stitching.diagnosis import find_doubts
-from isofold.stitching.figures import (
+from isofold.stitching.evidence import (
     closing_steps,
     contraction,
     curvature_loss,
     estimate_error,
     noise_of,
 )
-from support.ipa_cases import grid, half_cylinder, rectangle, unfolded
+from support.ipa_cases import grid, half_cylinder, rectangle, stitched
 
 # A flat grid has no error but rounding.
 ROUNDING = 1e-12
@@ -26,17 +26,17 @@ NO_OUTLIERS = PlacedOutliers(0.0, np.zeros(0))
 def diagnosed(found, *, outliers=NO_OUTLIERS):
     findings = find_doubts(
         found.points,
-        found.unfolding,
+        found.map,
         relaxation=None,
-        error=estimate_error(found.unfolding, outliers),
-        outlier_fraction=outliers.share,
+        error=estimate_error(found.map, outliers),
+        outlier_fraction=outliers.fraction,
     )
     return Diagnosis(findings)
 
 
 @pytest.fixture(scope="module")
 def flat():
-    return unfolded(np.pad(grid(), ((0, 0), (0, 1))))
+    return stitched(np.pad(grid(), ((0, 0), (0, 1))))
 
 
 def test_flat_grid_raises_nothing(flat):
@@ -65,7 +65,7 @@ def test_share_of_outliers(flat, share):
 
 def test_pieces_are_counted():
     squares = np.concatenate([grid(7, 8), grid(7, 8) + 40.0, grid(7, 7) - 40.0])
-    found = diagnosed(unfolded(np.pad(squares, ((0, 0), (0, 1)))))
+    found = diagnosed(stitched(np.pad(squares, ((0, 0), (0, 1)))))
     assert found["components"].value == 3
     assert "56, 56, 49 points" in found["components"].message()
     assert [doubt.code for doubt in found.raised] == ["components"]
@@ -79,12 +79,12 @@ def test_estimated_error_is_that_of_the_noise(sigma):
     )
     # σ √(r / var(Y)) with var(Y) = (4² + 3²)/12, within a fifth.
     expected = sigma * np.sqrt(2 / (25 / 12))
-    error = estimate_error(unfolded(X).unfolding, NO_OUTLIERS)
+    error = estimate_error(stitched(X).map, NO_OUTLIERS)
     assert error.total == pytest.approx(expected, rel=0.2)
 
 
 def test_estimated_error_of_a_clean_sheet_bounds_the_true_one():
-    flat = unfolded(np.pad(grid(), ((0, 0), (0, 1)))).unfolding
+    flat = stitched(np.pad(grid(), ((0, 0), (0, 1)))).map
     assert estimate_error(flat, NO_OUTLIERS).total < ROUNDING
 
 
@@ -92,7 +92,7 @@ def test_estimated_error_of_a_clean_sheet_bounds_the_true_one():
 def test_outliers_in_doubtful_places(flat, moved):
     # One sample in a hundred may be so far from its true place.
     outliers = PlacedOutliers(0.01, np.array([moved]))
-    error = estimate_error(flat.unfolding, outliers)
+    error = estimate_error(flat.map, outliers)
     expected = np.sqrt(0.01 * moved**2 / flat.points.var(axis=0).sum())
     assert error.outliers == pytest.approx(expected)
     assert error.total == pytest.approx(expected)
@@ -103,7 +103,7 @@ def test_outliers_in_doubtful_places(flat, moved):
 
 
 def test_contraction_is_the_share_of_near_pairs_that_are_far_in_the_data(flat):
-    Y, noise = flat.unfolding.embedding, noise_of(flat.unfolding)
+    Y, noise = flat.map.embedding, noise_of(flat.map)
     assert contraction(flat.points, Y, noise) == 0.0
     # Rows of the grid that lie on each other on the map, but are a hundred apart in the data.
     torn = flat.points + [[0.0, 0.0, 100.0]] * (flat.points[:, 1:2] % 2)
@@ -115,15 +115,15 @@ def test_contraction_is_the_share_of_near_pairs_that_are_far_in_the_data(flat):
 @pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("angle", [20.0, 40.0])
 def test_curvature_of_a_cap(angle, unit):
-    found = unfolded(unit * spherical_cap(600, angle=angle, random_state=0).X)
+    found = stitched(unit * spherical_cap(600, angle=angle, random_state=0).X)
     # K · var(Y) / 8, with K = 1/R² and the variance of a disk of the cap's area, 1 - cos(angle).
     expected = (1 - np.cos(np.radians(angle))) / 8
-    assert curvature_loss(found.unfolding.pieces[0]) == pytest.approx(expected, rel=0.25)
+    assert curvature_loss(found.map.components[0]) == pytest.approx(expected, rel=0.25)
 
 
 def test_bent_but_not_curved():
-    found = unfolded(half_cylinder(rectangle(400, (np.pi, 1.5))))
-    assert curvature_loss(found.unfolding.pieces[0]) < 1e-3
+    found = stitched(half_cylinder(rectangle(400, (np.pi, 1.5))))
+    assert curvature_loss(found.map.components[0]) < 1e-3
     assert not diagnosed(found)["curvature"].is_raised
 
 
@@ -133,11 +133,11 @@ def test_noise_names_its_patches():
     X = np.pad(rectangle(600, (12.0, 3.0)), ((0, 0), (0, 1)))
     thick = X[:, 0] > 9
     X[thick, 2] += rng.uniform(-1.5, 1.5, size=thick.sum())
-    found = unfolded(X)
+    found = stitched(X)
     doubt = diagnosed(found)["noise"]
     assert doubt.is_raised
     assert 0.1 < doubt.value < 0.6
-    seeds = found.unfolding.cover.seeds[doubt.patches]
+    seeds = found.map.cover.seeds[doubt.patches]
     assert np.median(found.points[seeds, 0]) > 9
 
 
@@ -147,9 +147,9 @@ def test_bending_names_its_patches():
     x, y = flat.T
     bent = np.maximum(x - 7.0, 0.0) / 0.3
     X = np.column_stack([np.minimum(x, 7.0) + 0.3 * np.sin(bent), y, 0.3 * (1 - np.cos(bent))])
-    found = unfolded(X)
+    found = stitched(X)
     doubt = diagnosed(found)["bending"]
-    seeds = found.unfolding.cover.seeds[doubt.patches]
+    seeds = found.map.cover.seeds[doubt.patches]
     assert len(seeds) > 0
     assert found.points[seeds, 0].min() > 5.0
 
@@ -158,8 +158,8 @@ def test_patches_of_later_pieces_are_numbered_on():
     rng = np.random.RandomState(0)
     sheet = np.pad(rectangle(300, (6.0, 3.0)), ((0, 0), (0, 1)))
     cloud = 30.0 + rng.uniform(size=(200, 3)) * 3.0
-    found = unfolded(np.concatenate([sheet, cloud]))
-    first, second = found.unfolding.pieces
+    found = stitched(np.concatenate([sheet, cloud]))
+    first, second = found.map.components
     doubt = diagnosed(found)["noise"]
     assert (doubt.patches >= first.cover.n_patches).all()
     assert (doubt.patches < first.cover.n_patches + second.cover.n_patches).all()
@@ -169,19 +169,19 @@ def test_patches_of_later_pieces_are_numbered_on():
 def test_ends_of_a_curve_in_longest_steps():
     # Points on a line in steps of one, but for one of two: the ends are 60 apart.
     line = np.r_[0:30, 31:61].astype(float)
-    found = unfolded(np.column_stack([line, np.zeros(60)]), r=1)
-    piece = found.unfolding.pieces[0]
+    found = stitched(np.column_stack([line, np.zeros(60)]), r=1)
+    piece = found.map.components[0]
     assert piece.cover.n_patches > 1
     assert closing_steps(found.points, piece) == pytest.approx(30.0)
     assert not diagnosed(found)["closure"].is_raised
 
 
 def test_a_cloud_that_patches_do_not_follow_has_no_ends():
-    found = unfolded(np.random.RandomState(0).normal(size=(200, 3)), r=1, n_patches=10)
-    piece = found.unfolding.pieces[0]
+    found = stitched(np.random.RandomState(0).normal(size=(200, 3)), r=1, n_patches=10)
+    piece = found.map.components[0]
     assert piece.alignment.misfit > 0.1
     assert closing_steps(found.points, piece) == np.inf
 
 
 def test_only_curves_have_ends(flat):
-    assert closing_steps(flat.points, flat.unfolding.pieces[0]) == np.inf
+    assert closing_steps(flat.points, flat.map.components[0]) == np.inf

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from isofold.stitching.relaxation import MOST_RELAXED, Relaxation, relax, relax_if_loose
-from support.ipa_cases import grid, half_cylinder, rectangle, ring, unfolded
+from isofold.stitching.relaxation import Relaxation, relax, relax_if_loose
+from isofold.stitching.rules import RULES
+from support.ipa_cases import grid, half_cylinder, rectangle, ring, stitched
 
 # Variances of a circle's axes are one half each; patches are some degrees wide.
 CIRCLE = 0.05
@@ -12,12 +13,12 @@ CIRCLE = 0.05
 
 @pytest.fixture(scope="module")
 def circle():
-    return unfolded(ring(120), 1)
+    return stitched(ring(120), 1)
 
 
 @pytest.fixture(scope="module")
 def circle_relaxed(circle):
-    return relax_if_loose(circle.points, circle.unfolding, circle.recipe)
+    return relax_if_loose(circle.points, circle.map, circle.plan)
 
 
 def test_circle_needs_two_dimensions(circle_relaxed):
@@ -29,45 +30,45 @@ def test_circle_needs_two_dimensions(circle_relaxed):
 
 def test_more_dimensions_never_fit_worse(circle, circle_relaxed):
     assert circle_relaxed.misfit <= circle_relaxed.narrow_misfit
-    piece = circle.unfolding.pieces[0]
-    again = relax(piece.cover, piece.charts, circle.recipe.solver)
+    piece = circle.map.components[0]
+    again = relax(piece.cover, piece.charts, circle.plan.solver)
     assert again.misfit <= piece.alignment.misfit
     assert (np.diff(again.spectrum) <= 1e-12).all()
     assert (again.spectrum >= 0).all()
 
 
 def test_many_patches_are_made_fewer():
-    found = unfolded(ring(500), 1)
-    assert found.unfolding.pieces[0].cover.n_patches > MOST_RELAXED
-    relaxed = relax_if_loose(found.points, found.unfolding, found.recipe)
+    found = stitched(ring(500), 1)
+    assert found.map.components[0].cover.n_patches > RULES.most_relaxed
+    relaxed = relax_if_loose(found.points, found.map, found.plan)
     assert relaxed.n_dimensions == 2
     np.testing.assert_allclose(relaxed.spectrum[:2], 0.5, atol=CIRCLE)
 
 
 def test_cylinder_needs_three_dimensions():
     angle, height = rectangle(400, (2 * np.pi, 4.0)).T
-    found = unfolded(np.column_stack([np.cos(angle), np.sin(angle), height]))
-    relaxed = relax_if_loose(found.points, found.unfolding, found.recipe)
+    found = stitched(np.column_stack([np.cos(angle), np.sin(angle), height]))
+    relaxed = relax_if_loose(found.points, found.map, found.plan)
     assert relaxed.n_dimensions == 3
     # 4²/12 along, and one half each across.
     np.testing.assert_allclose(relaxed.spectrum[:3], [16 / 12, 0.5, 0.5], rtol=0.15)
 
 
 def test_certified_stitching_is_left_alone():
-    found = unfolded(half_cylinder(grid()))
-    assert relax_if_loose(found.points, found.unfolding, found.recipe) is None
+    found = stitched(half_cylinder(grid()))
+    assert relax_if_loose(found.points, found.map, found.plan) is None
 
 
 def test_single_patch_is_left_alone():
-    found = unfolded(np.random.RandomState(0).normal(size=(100, 5)))
-    assert found.unfolding.pieces[0].alignment.solution is None
-    assert relax_if_loose(found.points, found.unfolding, found.recipe) is None
+    found = stitched(np.random.RandomState(0).normal(size=(100, 5)))
+    assert found.map.components[0].alignment.solution is None
+    assert relax_if_loose(found.points, found.map, found.plan) is None
 
 
 def test_certified_cover_needs_no_further_dimension():
-    found = unfolded(half_cylinder(grid()))
-    piece = found.unfolding.pieces[0]
-    relaxed = relax(piece.cover, piece.charts, found.recipe.solver)
+    found = stitched(half_cylinder(grid()))
+    piece = found.map.components[0]
+    relaxed = relax(piece.cover, piece.charts, found.plan.solver)
     assert relaxed.misfit == relaxed.narrow_misfit
     assert relaxed.ratio == pytest.approx(1.0)
     assert relaxed.n_dimensions == 2

@@ -69,7 +69,7 @@ def aligned(cover, u, **options):
     memberships = Memberships.strongest(cover, None if cover.by_overlap else 5)
     solver = LowRankSDP(tol=GAP, random_state=0)
     alignment = stitch(cover, memberships, u, **{"solver": solver, **options})
-    return alignment, place(memberships, u, alignment)
+    return alignment, place(memberships, u, alignment.motions)
 
 
 @examples(40)
@@ -92,7 +92,7 @@ def test_theorem_1(seed, r, spare, columns, by_overlap):
     solver = LowRankSDP(tol=GAP, rank=r + columns, random_state=0)
     alignment, _ = aligned(cover, u, solver=solver)
     assert alignment.solution.status is Status.CERTIFIED
-    R_i, R_j = alignment.rotations
+    R_i, R_j = alignment.motions.rotations
     np.testing.assert_allclose(R_i @ R_i.T, np.eye(r), atol=1e-12)
     np.testing.assert_allclose(R_j @ R_j.T, np.eye(r), atol=1e-12)
     expected = procrustes(P, Q)
@@ -102,7 +102,9 @@ def test_theorem_1(seed, r, spare, columns, by_overlap):
     flat = np.linalg.svd(np.concatenate([R_i, R_j]))[1]
     assert (flat[r:] < ROTATION_ERROR).all()
     # The misfit is that of the Procrustes motion; f is flat at its optimum.
-    images = P @ R_i + alignment.translations[0] - Q @ R_j - alignment.translations[1]
+    images = (
+        P @ R_i + alignment.motions.translations[0] - Q @ R_j - alignment.motions.translations[1]
+    )
     found = np.sqrt((images**2).sum() / n_shared)
     assert found == pytest.approx(expected.residual, rel=1e-6, abs=EXACT)
     variance = ((P - P.mean(0)) ** 2).sum() + ((Q - Q.mean(0)) ** 2).sum()
@@ -159,7 +161,7 @@ def test_patches_of_different_dimension():
     alignment, Y = aligned(cover, u, dimensions=dimensions)
     assert alignment.solution.status is Status.CERTIFIED
     assert_equal_up_to_rigid_motion(Y, truth, atol=14 * EXACT)
-    lengths = np.linalg.norm(alignment.rotations, axis=2)
+    lengths = np.linalg.norm(alignment.motions.rotations, axis=2)
     np.testing.assert_allclose(lengths, [[1, 1], [1, 1]] + [[1, 0]] * len(lines), atol=1e-12)
 
 
@@ -171,7 +173,7 @@ def test_a_patch_of_one_point_is_put_where_the_point_is():
     cover = cover_of(patches, len(truth))
     alignment, Y = aligned(cover, u, dimensions=np.array([2, 2, 0]))
     assert_equal_up_to_rigid_motion(Y, truth, atol=8 * EXACT)
-    np.testing.assert_allclose(alignment.translations[2], Y[5], atol=8 * EXACT)
+    np.testing.assert_allclose(alignment.motions.translations[2], Y[5], atol=8 * EXACT)
 
 
 @examples(10)
@@ -245,12 +247,12 @@ def test_the_solution_is_the_minimum_of_the_form():
         rows = np.concatenate([R, t[:, None, :]], axis=1).reshape(3 * c, -1)
         return np.sum(rows * (form @ rows))
 
-    best = value(alignment.rotations, alignment.translations)
+    best = value(alignment.motions.rotations, alignment.motions.translations)
     for size in (1e-3, 1e-2, 0.1):
         angle = size * rng.normal(size=c)
         turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-        R = alignment.rotations @ turn.transpose(2, 0, 1)
-        t = alignment.translations + size * rng.normal(size=(c, 2))
+        R = alignment.motions.rotations @ turn.transpose(2, 0, 1)
+        t = alignment.motions.translations + size * rng.normal(size=(c, 2))
         assert value(R, t) > best
 
 
@@ -263,12 +265,12 @@ def test_points_are_placed_at_the_weighted_mean_of_their_images():
     u = moved_charts(rng, truth, patches) + 0.1 * rng.normal(size=(len(offsets), 2))
     memberships = Memberships.strongest(cover, 3)
     alignment = stitch(cover, memberships, u, solver=LowRankSDP(random_state=0))
-    Y = place(memberships, u, alignment)
+    Y = place(memberships, u, alignment.motions)
     for point in range(64):
         rows = range(memberships.indptr[point], memberships.indptr[point + 1])
         images = [
-            u[memberships.entries[m]] @ alignment.rotations[memberships.patches[m]]
-            + alignment.translations[memberships.patches[m]]
+            u[memberships.entries[m]] @ alignment.motions.rotations[memberships.patches[m]]
+            + alignment.motions.translations[memberships.patches[m]]
             for m in rows
         ]
         expected = np.average(images, axis=0, weights=memberships.weights[list(rows)])

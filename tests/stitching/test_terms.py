@@ -41,7 +41,7 @@ def stitched(cover, u, terms, *, solver=SOLVER):
     memberships = Memberships.strongest(cover, None)
     node_terms = terms.on_nodes(np.arange(cover.n_points))
     alignment = stitch(cover, memberships, u, solver=solver, terms=node_terms)
-    return alignment, place(memberships, u, alignment)
+    return alignment, place(memberships, u, alignment.motions)
 
 
 def distance(Y, a, b):

@@ -109,9 +109,9 @@ def test_output_and_names_of_features_are_kept(tmp_path):
 
 
 def test_what_was_shared_is_shared_again(tmp_path):
-    places = round_trip(fitted("mvu"), tmp_path).map_.places
-    assert places.points is places.search._points
-    places.points[0] = 0.0
+    training = round_trip(fitted("mvu"), tmp_path).map_.training
+    assert training.points is training.search._points
+    training.points[0] = 0.0
 
 
 def test_the_order_of_axes_in_memory_is_kept(tmp_path):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isofold.stress import local_stress
-from isofold.stress.local_stress import WIDEST, LocalRules, draw_all, draw_others, reach_of
+from isofold.stress.local_stress import WIDEST, LocalRules, reach_of, relax_all, relax_others
 from support.helpers import assert_equal_up_to_rigid_motion
 from support.hypothesis_profiles import examples
 
@@ -25,13 +25,13 @@ def distances_between(X, Y):
     return np.linalg.norm(X[:, None, :] - Y[None, :, :], axis=2).astype(np.float32)
 
 
-def naive_sweep(moving, places, wanted, reach, places_reach, radius, balance):
+def naive_sweep(moving, places, wanted, reach, fixed_reach, radius, balance):
     """Move each point by the weighted mean of what the others want, pair after pair."""
     moved = moving.copy()
     for j, place in enumerate(moving):
         total, pull = 0.0, np.zeros(moving.shape[1])
         for i, other in enumerate(places):
-            R = max(radius, reach[j], places_reach[i])
+            R = max(radius, reach[j], fixed_reach[i])
             d, on_map = float(wanted[j, i]), float(np.linalg.norm(other - place))
             weight = 0.0
             if d <= R:
@@ -62,13 +62,13 @@ def test_one_sweep_is_its_definition(seed, r, n, balance, radius):
     rules = LocalRules(balance=balance, radius=0.5, n_epochs=1)
     # One sweep only, with the widest radius.
     widest = WIDEST * float(wanted.max())
-    found = draw_all(wanted, start, reach, rules, n_jobs=1)
+    found = relax_all(wanted, start, reach, rules, n_jobs=1)
     expected = naive_sweep(start, start, wanted, reach, reach, widest, balance)
     np.testing.assert_allclose(found, expected, rtol=0, atol=ROUNDING)
     # The same with any radius, seen through points that stay.
     others = plane(5, seed + 2, r)
     asked = distances_between(plane(5, seed + 3, 3), plane(n, seed, 3))
-    found = draw_others(
+    found = relax_others(
         asked,
         others,
         np.zeros(5),
@@ -87,7 +87,7 @@ def test_a_flat_set_stays_where_it_is():
     X = plane(60)
     wanted = distances_between(X, X)
     rules = LocalRules(balance=0.2, radius=0.02, n_epochs=25)
-    found = draw_all(wanted, X, reach_of(wanted, 8), rules, n_jobs=1)
+    found = relax_all(wanted, X, reach_of(wanted, 8), rules, n_jobs=1)
     np.testing.assert_allclose(found, X, rtol=0, atol=SINGLE)
 
 
@@ -96,7 +96,7 @@ def test_a_shaken_flat_set_comes_back():
     wanted = distances_between(X, X)
     shaken = X + 0.02 * np.random.RandomState(1).normal(size=X.shape)
     rules = LocalRules(balance=0.2, radius=0.5, n_epochs=60)
-    found = draw_all(wanted, shaken, reach_of(wanted, 8), rules, n_jobs=1)
+    found = relax_all(wanted, shaken, reach_of(wanted, 8), rules, n_jobs=1)
     # Majorization converges linearly; what is left of .02 after 60 sweeps is below a hundredth.
     assert_equal_up_to_rigid_motion(found, X, atol=2e-4)
 
@@ -107,7 +107,7 @@ def test_two_points_come_to_their_distance(apart, balance):
     wanted = np.float32([[0.0, 1.0], [1.0, 0.0]])
     start = np.array([[0.0, 0.0], [apart, 0.0]])
     rules = LocalRules(balance=balance, radius=0.5, n_epochs=300)
-    found = draw_all(wanted, start, np.ones(2), rules, n_jobs=1)
+    found = relax_all(wanted, start, np.ones(2), rules, n_jobs=1)
     assert np.linalg.norm(found[0] - found[1]) == pytest.approx(1.0, abs=SINGLE)
     # Neither is preferred.
     np.testing.assert_allclose(found.mean(axis=0), start.mean(axis=0), atol=ROUNDING)
@@ -116,7 +116,7 @@ def test_two_points_come_to_their_distance(apart, balance):
 def test_coincident_points_stay_finite():
     wanted = np.float32(1.0 - np.eye(4))
     rules = LocalRules(balance=0.5, radius=0.5, n_epochs=3)
-    found = draw_all(wanted, np.zeros((4, 2)), np.ones(4), rules, n_jobs=1)
+    found = relax_all(wanted, np.zeros((4, 2)), np.ones(4), rules, n_jobs=1)
     np.testing.assert_array_equal(found, np.zeros((4, 2)))
 
 
@@ -124,16 +124,16 @@ def test_others_do_not_know_of_each_other():
     X = plane(40)
     wanted = distances_between(plane(12, seed=5), X)
     start = plane(12, seed=6)
-    reach, places_reach = np.full(12, 0.2), np.full(40, 0.2)
+    reach, fixed_reach = np.full(12, 0.2), np.full(40, 0.2)
     rules = LocalRules(balance=0.2, radius=0.1, n_epochs=1)
-    together = draw_others(wanted, start, reach, X, places_reach, rules, radius=0.1, n_jobs=1)
+    together = relax_others(wanted, start, reach, X, fixed_reach, rules, radius=0.1, n_jobs=1)
     alone = [
-        draw_others(
+        relax_others(
             wanted[i : i + 1],
             start[i : i + 1],
             reach[i : i + 1],
             X,
-            places_reach,
+            fixed_reach,
             rules,
             radius=0.1,
             n_jobs=1,
@@ -148,7 +148,7 @@ def test_others_find_their_place_among_points_that_stay():
     shaken = others + 0.02 * np.random.RandomState(7).normal(size=others.shape)
     wanted = distances_between(others, X)
     rules = LocalRules(balance=0.2, radius=0.1, n_epochs=1)
-    found = draw_others(
+    found = relax_others(
         wanted, shaken, np.full(10, 0.3), X, np.full(60, 0.3), rules, radius=0.3, n_jobs=1
     )
     # Twenty steps of majorization, each of which halves the gap about: .02 becomes 1e-4 at most.
@@ -161,7 +161,7 @@ def test_threads_change_no_byte(n):
     wanted, start = distances_between(X, X), plane(n, seed=3)
     rules = LocalRules(balance=0.3, radius=0.05, n_epochs=7)
     reach = reach_of(wanted, 5)
-    one, two, many = (draw_all(wanted, start, reach, rules, n_jobs=k) for k in (1, 2, 5))
+    one, two, many = (relax_all(wanted, start, reach, rules, n_jobs=k) for k in (1, 2, 5))
     assert one.tobytes() == two.tobytes() == many.tobytes()
 
 
@@ -171,7 +171,7 @@ def test_the_start_is_not_written_to():
     before = start.copy()
     start.flags.writeable = wanted.flags.writeable = False
     rules = LocalRules(balance=0.3, radius=0.05, n_epochs=3)
-    draw_all(wanted, start, reach_of(wanted, 5), rules, n_jobs=2)
+    relax_all(wanted, start, reach_of(wanted, 5), rules, n_jobs=2)
     np.testing.assert_array_equal(start, before)
 
 

@@ -1,4 +1,4 @@
-"""Sheets with known maps, and the way from points to an unfolding, for tests of IPA."""
+"""Sheets with known maps, and the steps from points to a stitched map, for tests of IPA."""
 
 from __future__ import annotations
 
@@ -10,36 +10,31 @@ import numpy as np
 from isofold.exceptions import DoubtfulMapWarning
 from isofold.linalg import procrustes
 from isofold.neighbors import build_graph
+from isofold.neighbors.point_set import PointSet
 from isofold.sdp import LowRankSDP
-from isofold.stitching.components import Unfolding, unfold
-from isofold.stitching.covers import make_recipe, read_cover
-from isofold.stitching.levels import Recipe
+from isofold.stitching.components import StitchedMap, stitch_components
+from isofold.stitching.covers import CoverMaker, read_cover
+from isofold.stitching.levels import StitchingPlan
 
 
 @dataclass(frozen=True, eq=False)
-class Unfolded:
-    """An unfolding with the points at its nodes and the recipe behind it."""
+class Stitched:
+    """A stitched map with the points at its nodes and the plan behind it."""
 
     points: np.ndarray
-    unfolding: Unfolding
-    recipe: Recipe
+    map: StitchedMap
+    plan: StitchingPlan
 
 
-def unfolded(X, r=2, *, n_neighbors=12, cover="balls", n_patches="auto", chart="quadratic"):
-    """Return the unfolding of points, all different, by the rooms below IPA."""
+def stitched(X, r=2, *, n_neighbors=12, cover="balls", n_patches="auto", chart="quadratic"):
+    """Return the stitched map of points, all different, by the rooms below IPA."""
     graph = build_graph(X, n_neighbors=n_neighbors, kind="mutual")
-    recipe = make_recipe(
-        cover=read_cover(cover, len(X), np.arange(len(X))),
-        n_patches=n_patches,
-        chart=chart,
-        n_components=r,
-        terms=None,
-        solver=LowRankSDP(max_iter=30, max_rank=r, random_state=0),
-        rng=np.random.RandomState(0),
-        n_jobs=1,
-    )
-    found = unfold(X, graph, recipe, n_components=r, n_jobs=1)
-    return Unfolded(X[found.used], found, recipe)
+    rng = np.random.RandomState(0)
+    cover = read_cover(cover, len(X), np.arange(len(X)))
+    covers = CoverMaker(cover, n_patches, chart, r, rng=rng, n_jobs=1)
+    plan = StitchingPlan(covers, LowRankSDP(max_iter=30, max_rank=r, random_state=0), n_jobs=1)
+    found = stitch_components(PointSet.whole(X, graph), plan, n_components=r, n_jobs=1)
+    return Stitched(X[found.used], found, plan)
 
 
 def embed_quietly(model, X):

@@ -8,7 +8,7 @@ import pytest
 from isofold.neighbors import build_graph
 from isofold.survey.development import develop, trace
 from isofold.survey.loops import find_classes, shortest_loops
-from isofold.survey.sketch import Part
+from isofold.survey.sketch import SketchedComponent
 from isofold.survey.voids import most_lasting_void
 
 
@@ -99,7 +99,7 @@ def test_a_void_lives_where_the_second_betti_number_is_not_zero(seed):
 
 def grid_part(points):
     graph = build_graph(points, radius=1.5)
-    return Part(graph, points, 1.0)
+    return SketchedComponent(graph, points, 1.0)
 
 
 def test_a_loop_around_a_cylinder_does_not_close_when_rolled_out():
@@ -114,7 +114,7 @@ def test_a_loop_around_a_cylinder_does_not_close_when_rolled_out():
     # balls that bend by a few steps lose some more.
     assert develop(part, path).gap == pytest.approx(1.0, abs=0.03)
     # The same without places, from distances along the graph.
-    without = Part(part.graph, None, 1.0)
+    without = SketchedComponent(part.graph, None, 1.0)
     assert develop(without, path).gap == pytest.approx(1.0, abs=0.03)
 
 

@@ -27,7 +27,7 @@ __all__ = ["FAMILIES", "trefoil"]
 Rng = np.random.RandomState
 
 NARROWEST_SLIT = 1.5
-"""Width in spacings from which on a slit is told from the holes of a random sample: along a whole
+"""Width in spacings from which on a slit differs from the holes of a random sample: along a whole
 line of samples none is as wide."""
 
 CLOSED = np.inf
@@ -41,24 +41,24 @@ def _slit(width: float, spacing: float) -> str:
 def part_cylinder(n: int, rng: Rng) -> Surface:
     """Draw a cylinder open by 10 to 270 degrees."""
     angle, height = np.radians(rng.uniform(90.0, 350.0)), rng.uniform(0.5, 4.0)
-    flat, told = rectangle(n, rng, angle, height)
+    flat, options = rectangle(n, rng, angle, height)
     X = np.column_stack((np.cos(flat[:, 0]), np.sin(flat[:, 0]), flat[:, 1]))
     open_by = 2 * np.pi - angle
     width = 2.0 if open_by >= np.pi else 2 * np.sin(open_by / 2)
     unknown = _slit(width, mean_spacing(n, angle * height))
     # Noise of half the slit's width closes it; of half the radius, it fills the cylinder.
     gap = min(1.0, width)
-    told |= {"angle": float(np.degrees(angle)), "height": height}
-    return Surface(X, flat, gap=gap, unknown=unknown, options=told)
+    options |= {"angle": float(np.degrees(angle)), "height": height}
+    return Surface(X, flat, gap=gap, unknown=unknown, options=options)
 
 
 def tube(n: int, rng: Rng) -> Surface:
     """Draw a closed cylinder."""
     height = rng.uniform(0.8, 12.0)
-    flat, told = rectangle(n, rng, height, 2 * np.pi)
+    flat, options = rectangle(n, rng, height, 2 * np.pi)
     X = np.column_stack((np.cos(flat[:, 1]), np.sin(flat[:, 1]), flat[:, 0]))
-    told |= {"height": height}
-    return Surface(X, gap=1.0, loss=CLOSED, options=told)
+    options |= {"height": height}
+    return Surface(X, gap=1.0, loss=CLOSED, options=options)
 
 
 def cone(n: int, rng: Rng) -> Surface:
@@ -71,30 +71,32 @@ def cone(n: int, rng: Rng) -> Surface:
     out = radius * steep
     up = radius * np.sqrt(1 - steep**2)
     X = np.column_stack((out * np.cos(phi), out * np.sin(phi), up))
-    told = {"steep": steep, "turned": float(np.degrees(turned)), "begin": begin}
+    options = {"steep": steep, "turned": float(np.degrees(turned)), "begin": begin}
     if is_closed:
-        return Surface(X, gap=steep / 2, loss=CLOSED, options=told)
+        return Surface(X, gap=steep / 2, loss=CLOSED, options=options)
     truth = radius[:, None] * np.column_stack((np.cos(phi * steep), np.sin(phi * steep)))
     open_by = 2 * np.pi - turned
     # The slit is narrower toward the apex; at half the slant height it is as wide as on average.
     width = steep if open_by >= np.pi else steep * np.sin(open_by / 2)
     spacing = mean_spacing(n, steep * turned / 2 * (1 - begin**2))
-    return Surface(X, truth, gap=min(width, steep / 2), unknown=_slit(width, spacing), options=told)
+    return Surface(
+        X, truth, gap=min(width, steep / 2), unknown=_slit(width, spacing), options=options
+    )
 
 
 def helical_ramp(n: int, rng: Rng) -> Surface:
     """Draw a ribbon wound about a cylinder with a slit between turns: flat, but nearly closed."""
     turns, height = rng.uniform(1.2, 3.0), rng.uniform(0.5, 2.5)
     length = 2 * np.pi * turns
-    flat, told = rectangle(n, rng, length, height)
+    flat, options = rectangle(n, rng, length, height)
     spacing = mean_spacing(n, length * height)
     slit = spacing * log_uniform(rng, 0.8, 8.0)
     rise = (height + slit) / (2 * np.pi)
     # Sheared so that upright lines stay upright: unrolled, a parallelogram.
     truth = np.column_stack((flat[:, 0], flat[:, 1] + rise * flat[:, 0]))
     X = np.column_stack((np.cos(truth[:, 0]), np.sin(truth[:, 0]), truth[:, 1]))
-    told |= {"turns": turns, "height": height, "slit": slit / spacing}
-    return Surface(X, truth, gap=min(1.0, slit), unknown=_slit(slit, spacing), options=told)
+    options |= {"turns": turns, "height": height, "slit": slit / spacing}
+    return Surface(X, truth, gap=min(1.0, slit), unknown=_slit(slit, spacing), options=options)
 
 
 def tangent_developable(n: int, rng: Rng) -> Surface:
@@ -114,12 +116,12 @@ def tangent_developable(n: int, rng: Rng) -> Surface:
     angle = curvature * s
     circle = np.column_stack((np.cos(angle), np.sin(angle))) / curvature
     truth = circle + v[:, None] * np.column_stack((-np.sin(angle), np.cos(angle)))
-    told = {"rise": rise, "turned": float(np.degrees(turned)), "reach": reach}
+    options = {"rise": rise, "turned": float(np.degrees(turned)), "reach": reach}
     # The helix turns by more than its plane picture. From a full turn on, layers lie above each
     # other: apart by the rise of a turn, less by the slope of the tangents.
     is_layered = turned / curvature / speed > 1.9 * np.pi
     layers = 2 * np.pi * rise * radius / speed if is_layered else np.inf
-    return Surface(X, truth, gap=layers, options=told)
+    return Surface(X, truth, gap=layers, options=options)
 
 
 def trefoil(share: float) -> FloatArray:
@@ -139,14 +141,14 @@ def knotted_ribbon(n: int, rng: Rng) -> Surface:
     is_closed = bool(rng.randint(2))
     path, width = trefoil(1.0 if is_closed else rng.uniform(0.5, 0.95)), rng.uniform(2.0, 10.0)
     # Sparse ends would open a ring.
-    flat, told = rectangle(n, rng, length_of(path), width, density="even" if is_closed else None)
+    flat, options = rectangle(n, rng, length_of(path), width, density="even" if is_closed else None)
     X = np.column_stack((follow(path, flat[:, 0]), flat[:, 1]))
-    told |= {"closed": is_closed, "width": width}
+    options |= {"closed": is_closed, "width": width}
     if is_closed:
-        return Surface(X, gap=STRANDS, loss=CLOSED, options=told)
+        return Surface(X, gap=STRANDS, loss=CLOSED, options=options)
     ends = float(np.linalg.norm(path[0] - path[-1]))
     unknown = _slit(ends, mean_spacing(n, length_of(path) * width))
-    return Surface(X, flat, gap=min(STRANDS, ends), unknown=unknown, options=told)
+    return Surface(X, flat, gap=min(STRANDS, ends), unknown=unknown, options=options)
 
 
 def moebius_strip(n: int, rng: Rng) -> Surface:
@@ -176,8 +178,8 @@ def catenoid(n: int, rng: Rng) -> Surface:
     v = v - half
     X = np.column_stack((np.cosh(v) * np.cos(u), np.cosh(v) * np.sin(u), v))
     loss = CLOSED if is_closed else curved_loss(-(np.cosh(v) ** -4.0), X)
-    told = {"half": half, "turned": float(np.degrees(turned))}
-    return Surface(X, gap=1.0, loss=loss, options=told)
+    options = {"half": half, "turned": float(np.degrees(turned))}
+    return Surface(X, gap=1.0, loss=loss, options=options)
 
 
 def helicoid(n: int, rng: Rng) -> Surface:
@@ -240,8 +242,8 @@ def crossing_sheets(n: int, rng: Rng) -> Surface:
     X = np.column_stack((p, np.zeros(n)))
     turned = p[second, 0]
     X[second, 0], X[second, 2] = turned * np.cos(angle), turned * np.sin(angle)
-    told = {"angle": float(np.degrees(angle)), "fin": has_fin}
-    return Surface(X, gap=np.sin(angle) / 2, loss=CLOSED, options=told)
+    options = {"angle": float(np.degrees(angle)), "fin": has_fin}
+    return Surface(X, gap=np.sin(angle) / 2, loss=CLOSED, options=options)
 
 
 def handle(n: int, rng: Rng) -> Surface:

@@ -30,8 +30,8 @@ def _along(
     n: int, rng: Rng, path: FloatArray, density: str | None = None
 ) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
     """Return points of a path with their lengths from its begin."""
-    flat, told = rectangle(n, rng, length_of(path), 1.0, density=density)
-    return follow(path, flat[:, 0]), flat[:, :1], told
+    flat, options = rectangle(n, rng, length_of(path), 1.0, density=density)
+    return follow(path, flat[:, 0]), flat[:, :1], options
 
 
 def spiral_curve(n: int, rng: Rng) -> Surface:
@@ -41,9 +41,9 @@ def spiral_curve(n: int, rng: Rng) -> Surface:
     spacing = 1.0 / apart
     inner = max(0.5, n * spacing / (2 * np.pi * turns) - turns / 2)
     path = spiral(turns, 1.0, inner)
-    X, truth, told = _along(n, rng, path)
-    told |= {"turns": turns, "gap": n / length_of(path)}
-    return Surface(X, truth, 1, gap=1.0, options=told)
+    X, truth, options = _along(n, rng, path)
+    options |= {"turns": turns, "gap": n / length_of(path)}
+    return Surface(X, truth, 1, gap=1.0, options=options)
 
 
 def zigzag_curve(n: int, rng: Rng) -> Surface:
@@ -51,10 +51,10 @@ def zigzag_curve(n: int, rng: Rng) -> Surface:
     angle, n_corners = np.radians(rng.uniform(20.0, 140.0)), rng.randint(1, 10)
     k = np.arange(n_corners + 2)
     path = np.column_stack((k * np.sin(angle / 2), (k % 2) * np.cos(angle / 2), 0.0 * k))
-    X, truth, told = _along(n, rng, path)
-    told |= {"angle": float(np.degrees(angle)), "corners": n_corners}
+    X, truth, options = _along(n, rng, path)
+    options |= {"angle": float(np.degrees(angle)), "corners": n_corners}
     # Mean distance between neighboring legs of length 1, as for a creased sheet.
-    return Surface(X, truth, 1, gap=np.sin(angle / 2), options=told)
+    return Surface(X, truth, 1, gap=np.sin(angle / 2), options=options)
 
 
 def trefoil_curve(n: int, rng: Rng) -> Surface:
@@ -62,15 +62,15 @@ def trefoil_curve(n: int, rng: Rng) -> Surface:
     is_closed = bool(rng.randint(2))
     path = trefoil(1.0 if is_closed else rng.uniform(0.5, 0.97))
     # Sparse ends would open the knot.
-    X, truth, told = _along(n, rng, path, "even" if is_closed else None)
-    told["closed"] = is_closed
+    X, truth, options = _along(n, rng, path, "even" if is_closed else None)
+    options["closed"] = is_closed
     if is_closed:
-        return Surface(X, None, 1, gap=STRANDS, loss=CLOSED, options=told)
+        return Surface(X, None, 1, gap=STRANDS, loss=CLOSED, options=options)
     ends = float(np.linalg.norm(path[0] - path[-1]))
     # On a curve a hole of the sample ln n spacings long is nothing unusual.
     least = NARROWEST_SLIT * np.log(n) * length_of(path) / n
     unknown = "open by less than the holes of the sample" if ends < least else ""
-    return Surface(X, truth, 1, gap=min(STRANDS, ends), unknown=unknown, options=told)
+    return Surface(X, truth, 1, gap=min(STRANDS, ends), unknown=unknown, options=options)
 
 
 def bent_block(n: int, rng: Rng) -> Surface:
@@ -86,11 +86,11 @@ def bent_block(n: int, rng: Rng) -> Surface:
         gap = 2.0
         path = spiral(rng.uniform(1.0, 1.5), gap, 1.0)
     sides = rng.uniform(1.0, 3.0, 2)
-    flat, told = rectangle(n, rng, length_of(path), sides[0])
+    flat, options = rectangle(n, rng, length_of(path), sides[0])
     flat = np.column_stack((flat, rng.uniform(size=n) * sides[1]))
     spacing = mean_spacing(n, length_of(path) * sides.prod(), 3)
-    told |= {"bend": kind, "gap": gap / spacing}
-    return Surface(extrude(path, flat), flat, 3, gap=gap, options=told)
+    options |= {"bend": kind, "gap": gap / spacing}
+    return Surface(extrude(path, flat), flat, 3, gap=gap, options=options)
 
 
 FAMILIES = (spiral_curve, zigzag_curve, trefoil_curve, bent_block)

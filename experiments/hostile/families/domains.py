@@ -50,20 +50,20 @@ def _bent(
     neck: float | None = None,
     spacing: float = 0.0,
     turning: float = TURNING,
-    **told: Any,
+    **options: Any,
 ) -> Surface:
     """Bend a domain; a narrow neck, in spacings, makes the answer unknown from some noise on."""
     X, bent = bend(flat, rng, may_be_plane=neck is not None)
-    told |= bent
+    options |= bent
     unknown, is_apart = "", False
     if neck is not None:
-        told["neck"] = neck
+        options["neck"] = neck
         # Of a point nobody can say whether it joins.
         is_apart = neck < 1.0
         if neck < WIDEST_HINGE and bent["bend"] != "plane":
             unknown = "hinge: a neck of less than two spacings, and noise"
     return Surface(
-        X, flat, is_apart=is_apart, unknown=unknown, unknown_from=turning * spacing, options=told
+        X, flat, is_apart=is_apart, unknown=unknown, unknown_from=turning * spacing, options=options
     )
 
 
@@ -197,7 +197,7 @@ def stripes(n: int, rng: Rng) -> Surface:
     unknown = ""
     if gap >= LEAST_APART and strip < WIDEST_HINGE:
         unknown = "hinge: strips of less than two spacings, and noise"
-    told = {"strips": k, "gap": gap, "strip": strip, "along": along, **bent}
+    options = {"strips": k, "gap": gap, "strip": strip, "along": along, **bent}
     return Surface(
         X,
         flat,
@@ -205,7 +205,7 @@ def stripes(n: int, rng: Rng) -> Surface:
         is_apart=gap >= LEAST_APART,
         unknown=unknown,
         unknown_from=ADDED_TURNING * spacing,
-        options=told,
+        options=options,
     )
 
 
@@ -230,7 +230,7 @@ def lattice(n: int, rng: Rng) -> Surface:
 def ribbon(n: int, rng: Rng) -> Surface:
     """Draw a ribbon 30 to 100 times as long as wide, rolled or bent."""
     length = log_uniform(rng, 30.0, 100.0)
-    flat, told = rectangle(n, rng, length, 1.0)
+    flat, options = rectangle(n, rng, length, 1.0)
     spacing = mean_spacing(n, length)
     neck = 1.0 / spacing
     gap = np.inf
@@ -238,16 +238,16 @@ def ribbon(n: int, rng: Rng) -> Surface:
         path = spiral(rng.uniform(1.0, 2.5), 1.0, 1.0)
         scale = length / length_of(path)
         X = np.column_stack((follow(path * scale, flat[:, 0]), flat[:, 1]))
-        told, gap = told | {"bend": "roll"}, scale
+        options, gap = options | {"bend": "roll"}, scale
     else:
         X, bent = bend(flat, rng)
-        told |= bent
+        options |= bent
     unknown = ""
     if neck < WIDEST_HINGE:
         unknown = "hinge: a ribbon of less than two spacings, and noise"
-    told |= {"length": length, "neck": neck}
+    options |= {"length": length, "neck": neck}
     return Surface(
-        X, flat, gap=gap, unknown=unknown, unknown_from=ADDED_TURNING * spacing, options=told
+        X, flat, gap=gap, unknown=unknown, unknown_from=ADDED_TURNING * spacing, options=options
     )
 
 

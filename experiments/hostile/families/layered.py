@@ -59,9 +59,9 @@ def _folded(n: int, rng: Rng, n_layers: int) -> Surface:
     spacing = mean_spacing(n, n_layers * length * width)
     gap = drawn_gap(rng, spacing, 0.3, 6.0)
     path = serpentine(n_layers, length, gap)
-    flat, told = rectangle(n, rng, length_of(path), width)
-    told |= {"layers": n_layers, "gap": gap / spacing}
-    return Surface(extrude(path, flat), flat, gap=gap, options=told)
+    flat, options = rectangle(n, rng, length_of(path), width)
+    options |= {"layers": n_layers, "gap": gap / spacing}
+    return Surface(extrude(path, flat), flat, gap=gap, options=options)
 
 
 def tight_roll(n: int, rng: Rng) -> Surface:
@@ -90,9 +90,9 @@ def _roll(
     length, apart = length_of(path), log_uniform(rng, *gaps)
     # From n = length · width / spacing², but no strip and no beam.
     width = float(np.clip(n / (length * apart**2), 0.3 * length / turns, 1.5 * length))
-    flat, told = rectangle(n, rng, length, width, density="ends" if ends else None)
-    told |= {"turns": turns, "inner": inner, "gap": 1.0 / mean_spacing(n, length * width)}
-    return Surface(extrude(path, flat), flat, gap=1.0, options=told)
+    flat, options = rectangle(n, rng, length, width, density="ends" if ends else None)
+    options |= {"turns": turns, "inner": inner, "gap": 1.0 / mean_spacing(n, length * width)}
+    return Surface(extrude(path, flat), flat, gap=1.0, options=options)
 
 
 def parallel_sheets(n: int, rng: Rng) -> Surface:
@@ -100,15 +100,15 @@ def parallel_sheets(n: int, rng: Rng) -> Surface:
     length, width = rng.uniform(3.0, 8.0), rng.uniform(2.0, 6.0)
     spacing = mean_spacing(n, 2 * length * width)
     gap = drawn_gap(rng, spacing, 0.5, 6.0)
-    flat, told = rectangle(n, rng, length, width)
+    flat, options = rectangle(n, rng, length, width)
     base, bent = bend(flat, rng, may_be_plane=True)
     # One dimension more keeps both sheets at the same distance everywhere, whatever the bend.
     label = np.arange(n) % 2
     X = np.column_stack((base, gap * label))
     # Beside each other on the truth; where, nobody can say.
     truth = flat + np.outer(label, [1.5 * length, 0.0])
-    told |= bent | {"gap": gap / spacing}
-    return Surface(X, truth, gap=gap, labels=label, is_placed=False, is_apart=True, options=told)
+    options |= bent | {"gap": gap / spacing}
+    return Surface(X, truth, gap=gap, labels=label, is_placed=False, is_apart=True, options=options)
 
 
 def chirp(n: int, rng: Rng) -> Surface:
@@ -119,12 +119,12 @@ def chirp(n: int, rng: Rng) -> Surface:
     wavelength = first * (last / first) ** (x / 10.0)
     phase = np.concatenate(([0.0], np.cumsum(2 * np.pi / wavelength[1:] * np.diff(x))))
     path = np.column_stack((x, steep * wavelength * np.sin(phase)))
-    flat, told = rectangle(n, rng, length_of(path), rng.uniform(4.0, 10.0))
+    flat, options = rectangle(n, rng, length_of(path), rng.uniform(4.0, 10.0))
     X = extrude(path, flat)
-    told |= {"first": first, "last": last, "steep": steep}
+    options |= {"first": first, "last": last, "steep": steep}
     # Nyquist: a wave shorter than two spacings leaves no trace in a sample. As a gap counts
     # against half a spacing, it is a quarter of the wavelength, about that between two flanks.
-    return Surface(X, flat, gap=np.interp(X[:, 0], x, wavelength) / 4, options=told)
+    return Surface(X, flat, gap=np.interp(X[:, 0], x, wavelength) / 4, options=options)
 
 
 def corrugated(n: int, rng: Rng) -> Surface:
@@ -144,16 +144,19 @@ def corrugated(n: int, rng: Rng) -> Surface:
         wave = np.column_stack((angle - np.sin(angle), 1 - np.cos(angle))) / (2 * np.pi)
     steps = np.column_stack((np.arange(n_waves), np.zeros(n_waves)))
     path = np.concatenate([wave[min(k, 1) :] + step for k, step in enumerate(steps)])
-    flat, told = rectangle(n, rng, length_of(path), rng.uniform(1.5, 5.0))
-    told |= {"profile": profile, "waves": n_waves, "height": height}
+    flat, options = rectangle(n, rng, length_of(path), rng.uniform(1.5, 5.0))
+    options |= {"profile": profile, "waves": n_waves, "height": height}
     # As for the chirp, by Nyquist.
-    return Surface(extrude(path, flat), flat, gap=0.25, options=told)
+    return Surface(extrude(path, flat), flat, gap=0.25, options=options)
 
 
 def creased(n: int, rng: Rng) -> Surface:
     """Draw a sheet with one to six sharp folds, to and fro, at 30 to 150 degrees."""
     angle, n_creases = np.radians(rng.uniform(30.0, 150.0)), rng.randint(1, 7)
-    width, told = rng.uniform(1.5, 6.0), {"angle": float(np.degrees(angle)), "creases": n_creases}
+    width, options = (
+        rng.uniform(1.5, 6.0),
+        {"angle": float(np.degrees(angle)), "creases": n_creases},
+    )
     across, up = np.sin(angle / 2), np.cos(angle / 2)
     k = np.arange(n_creases + 2)
     path = 2.0 * np.column_stack((k * across, (k % 2) * up))
@@ -164,7 +167,7 @@ def creased(n: int, rng: Rng) -> Surface:
     spacing = mean_spacing(n, 2.0 * (n_creases + 1) * width)
     # Fewer than four samples across a facet do not tell it from the next.
     unknown = "facets of fewer than four spacings" if spacing > 0.5 else ""
-    return Surface(extrude(path, flat), flat, gap=gap, unknown=unknown, options=told | density)
+    return Surface(extrude(path, flat), flat, gap=gap, unknown=unknown, options=options | density)
 
 
 def staircase(n: int, rng: Rng) -> Surface:
@@ -176,31 +179,31 @@ def staircase(n: int, rng: Rng) -> Surface:
     path = corners * [tread, riser]
     path = np.vstack((path, path[-1] + np.array([0.0, riser])))
     width = rng.uniform(1.5, 6.0)
-    flat, told = rectangle(n, rng, length_of(path), width)
+    flat, options = rectangle(n, rng, length_of(path), width)
     spacing = mean_spacing(n, length_of(path) * width)
     unknown = "steps of fewer than four spacings" if riser < 4 * spacing else ""
-    told |= {"steps": n_steps, "riser": riser}
+    options |= {"steps": n_steps, "riser": riser}
     # Noise as large as half a riser rounds the stairs off to a ramp.
-    return Surface(extrude(path, flat), flat, gap=riser, unknown=unknown, options=told)
+    return Surface(extrude(path, flat), flat, gap=riser, unknown=unknown, options=options)
 
 
 def student_noise(n: int, rng: Rng) -> Surface:
     """Draw a roll, a fold or an arc with noise of heavy tails."""
-    made, told = _sturdy(n, rng)
+    made, options = _sturdy(n, rng)
     return Surface(
         made.X,
         made.truth,
         gap=made.gap,
         tails=float(rng.choice([2.0, 3.0, 4.0])),
-        options=told,
+        options=options,
     )
 
 
 def gross_outliers(n: int, rng: Rng) -> Surface:
     """Draw a roll, a fold or an arc of whose samples a few percent lie anywhere."""
-    made, told = _sturdy(n, rng)
+    made, options = _sturdy(n, rng)
     gross = log_uniform(rng, 0.003, 0.05)
-    return Surface(made.X, made.truth, gap=made.gap, gross=gross, options=told)
+    return Surface(made.X, made.truth, gap=made.gap, gross=gross, options=options)
 
 
 def _sturdy(n: int, rng: Rng) -> tuple[Surface, dict[str, Any]]:
@@ -210,12 +213,12 @@ def _sturdy(n: int, rng: Rng) -> tuple[Surface, dict[str, Any]]:
         made = _roll(n, rng, turns=rng.uniform(1.0, 2.0), gaps=(4.0, 9.0), inner=1.0)
     elif kind == "fold":
         path = serpentine(2, 4.0, 2.0)
-        flat, told = rectangle(n, rng, length_of(path), rng.uniform(2.0, 6.0))
-        made = Surface(extrude(path, flat), flat, gap=2.0, options=told)
+        flat, options = rectangle(n, rng, length_of(path), rng.uniform(2.0, 6.0))
+        made = Surface(extrude(path, flat), flat, gap=2.0, options=options)
     else:
-        flat, told = rectangle(n, rng, rng.uniform(3.0, 8.0), 4.0)
+        flat, options = rectangle(n, rng, rng.uniform(3.0, 8.0), 4.0)
         X, bent = bend(flat, rng)
-        made = Surface(X, flat, options=told | bent)
+        made = Surface(X, flat, options=options | bent)
     return made, {"base": kind, **made.options}
 
 

@@ -22,7 +22,7 @@ __all__ = ["progress_bar"]
 WORTH_A_LINE = 0.2
 """Seconds from which a finished stage leaves a line."""
 
-WORDS_WIDTH, BAR_WIDTH = 24, 24
+NAME_WIDTH, BAR_WIDTH = 24, 24
 """Characters of the name of a stage and of its bar, so that bars stay where they are."""
 
 _shown: ContextVar[Callable[[Progress], None] | None] = ContextVar("isofold_bar", default=None)
@@ -57,7 +57,7 @@ def _listener(after: float) -> Callable[[Progress], None]:
     from rich.console import Console
 
     console = Console(stderr=True)
-    # Without this package a bar in a notebook is nothing but warnings.
+    # Without this package a bar in a notebook would only print warnings.
     if console.is_jupyter and find_spec("ipywidgets") is None:
         return _Lines(Console(stderr=True, force_jupyter=False))
     is_screen = is_screen and not console.is_dumb_terminal
@@ -70,10 +70,10 @@ class _Lines:
     def __init__(self, console: Console) -> None:
         self._console = console
 
-    def __call__(self, news: Progress) -> None:
+    def __call__(self, event: Progress) -> None:
         """Print the line of a stage at its end."""
-        if _leaves_a_line(news):
-            self._console.print(_line(news), highlight=False, markup=False)
+        if _leaves_a_line(event):
+            self._console.print(_line(event), highlight=False, markup=False)
 
 
 class _Bar:
@@ -85,7 +85,7 @@ class _Bar:
         self._tasks: dict[tuple[str, ...], TaskID] = {}
         self._ended: list[str] = []
         self._is_shown = self._is_over = False
-        # Long work may tell nothing for a while: the clock shows the bar all the same.
+        # Long work may report nothing for a while: the timer shows the bar all the same.
         self._lock = threading.RLock()
         self._timer = threading.Timer(after, self._show)
         self._timer.daemon = True
@@ -94,29 +94,29 @@ class _Bar:
         else:
             self._show()
 
-    def __call__(self, news: Progress) -> None:
-        """Show what is told of a stage."""
-        path = (*news.within, news.stage)
+    def __call__(self, event: Progress) -> None:
+        """Show an event of a stage."""
+        path = (*event.within, event.stage)
         with self._lock:
-            # Of stages that failed nobody told the end.
+            # A stage that failed never reported its end.
             for other in [known for known in self._tasks if known != path[: len(known)]]:
                 self._display.remove_task(self._tasks.pop(other))
-            if news.fraction == 1.0:
-                self._end(path, news)
+            if event.fraction == 1.0:
+                self._end(path, event)
                 return
             if path not in self._tasks:
-                words = "  " * len(news.within) + news.stage
+                name = "  " * len(event.within) + event.stage
                 self._tasks[path] = self._display.add_task(
-                    words.ljust(WORDS_WIDTH), total=None, share="", objective="", left=""
+                    name.ljust(NAME_WIDTH), total=None, fraction="", objective="", left=""
                 )
-            is_known = news.fraction is not None
+            is_known = event.fraction is not None
             self._display.update(
                 self._tasks[path],
                 total=1.0 if is_known else None,
-                completed=news.fraction if is_known else 0.0,
-                share=f"{news.fraction:4.0%}" if is_known else "",
-                objective=_objective(news),
-                left=_time_left(news),
+                completed=event.fraction if is_known else 0.0,
+                fraction=f"{event.fraction:4.0%}" if is_known else "",
+                objective=_objective(event),
+                left=_time_left(event),
             )
 
     def stop(self) -> None:
@@ -137,13 +137,13 @@ class _Bar:
             for line in self._ended:
                 self._print(line)
 
-    def _end(self, path: tuple[str, ...], news: Progress) -> None:
+    def _end(self, path: tuple[str, ...], event: Progress) -> None:
         task = self._tasks.pop(path, None)
         if task is not None:
             self._display.remove_task(task)
-        if not _leaves_a_line(news):
+        if not _leaves_a_line(event):
             return
-        line = _line(news)
+        line = _line(event)
         self._ended.append(line)
         if self._is_shown:
             self._print(line)
@@ -156,13 +156,13 @@ def _make_display(console: Console) -> Display:
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Display
 
-    def text(words: str) -> Any:
-        return TextColumn(words, markup=False)
+    def text(template: str) -> Any:
+        return TextColumn(template, markup=False)
 
     return Display(
         text("{task.description}"),
         BarColumn(BAR_WIDTH),
-        text("{task.fields[share]}"),
+        text("{task.fields[fraction]}"),
         TimeElapsedColumn(),
         text("{task.fields[left]}"),
         text("{task.fields[objective]}"),
@@ -173,22 +173,22 @@ def _make_display(console: Console) -> Display:
     )
 
 
-def _leaves_a_line(news: Progress) -> bool:
-    return news.fraction == 1.0 and not news.within and news.seconds >= WORTH_A_LINE
+def _leaves_a_line(event: Progress) -> bool:
+    return event.fraction == 1.0 and not event.within and event.seconds >= WORTH_A_LINE
 
 
-def _line(news: Progress) -> str:
-    return "  ".join(filter(None, [f"{news.stage}: {news.seconds:.1f} s", _objective(news)]))
+def _line(event: Progress) -> str:
+    return "  ".join(filter(None, [f"{event.stage}: {event.seconds:.1f} s", _objective(event)]))
 
 
-def _objective(news: Progress) -> str:
-    return "" if news.objective is None else f"objective {news.objective:.6g}"
+def _objective(event: Progress) -> str:
+    return "" if event.objective is None else f"objective {event.objective:.6g}"
 
 
-def _time_left(news: Progress) -> str:
+def _time_left(event: Progress) -> str:
     if interrupted():
         return "ending; Ctrl-C again gives up"
-    if news.seconds_left is None:
+    if event.seconds_left is None:
         return ""
-    minutes, seconds = divmod(round(news.seconds_left), 60)
+    minutes, seconds = divmod(round(event.seconds_left), 60)
     return f"{minutes} min left" if minutes >= 10 else f"{minutes}:{seconds:02d} left"

@@ -1,8 +1,8 @@
 """Ctrl-C for a program of its own, from its first line to the end of its process.
 
 While there is work to be given up, Ctrl-C raises `KeyboardInterrupt` as always. Before that, when
-modules are loaded, and after it, when Python takes itself apart, an exception could be swallowed,
-become another one, or show pages of where it happened: there the process ends at once. Either way
+modules are loaded, and after it, when Python shuts down, an exception could be swallowed,
+become another one, or show a long traceback: there the process ends at once. Either way
 its exit code is 130.
 """
 
@@ -21,7 +21,7 @@ __all__ = ["INTERRUPTED", "install", "is_usual", "raising", "seen"]
 INTERRUPTED = 130
 
 
-class _State:
+class _CtrlC:
     """What Ctrl-C does now, and whether it did."""
 
     raises = False
@@ -41,19 +41,19 @@ def install() -> None:
 @contextmanager
 def raising() -> Iterator[None]:
     """Surround work that can be given up: Ctrl-C raises an exception in it."""
-    _State.raises = True
+    _CtrlC.raises = True
     try:
         yield
     finally:
-        _State.raises = False
+        _CtrlC.raises = False
         # If Ctrl-C comes while text is run as code, as dataclasses do, Python remembers it and ends
         # by the signal, whatever was done about it; until more text is run.
         exec("")  # noqa: S102 - nothing is run
 
 
 def seen() -> bool:
-    """Return whether Ctrl-C was pressed, even if its exception became another one on its way."""
-    return _State.is_seen
+    """Return whether Ctrl-C was pressed, even if its exception became another one."""
+    return _CtrlC.is_seen
 
 
 def is_usual(handler: Any) -> bool:
@@ -62,9 +62,9 @@ def is_usual(handler: Any) -> bool:
 
 
 def _on_interrupt(number: int, frame: Any) -> None:
-    if not _State.raises:
+    if not _CtrlC.raises:
         os._exit(INTERRUPTED)
-    _State.is_seen = True
+    _CtrlC.is_seen = True
     signal.default_int_handler(number, frame)
 
 
@@ -75,7 +75,7 @@ def _excepthook(kind: Any, error: Any, traceback: Any) -> None:
 
 
 def _unraisablehook(unraisable: Any) -> None:
-    # One that was raised where nothing can be, such as in a destructor, is told by the exit code.
+    # One that was raised where nothing can be, such as in a destructor, shows in the exit code.
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
 

@@ -8,9 +8,9 @@ Deep code says what it does, without knowing who listens:
 
 Who listens is a matter of context: nobody by default, a bar with ``verbose=True`` or
 ``with isofold.progress():``, a function with ``with isofold.progress(function):``. Stages nest; a
-listener is told of the innermost one and of those around it.
+listener gets the innermost one and those around it.
 
-Listeners are told in the thread that fits, never in those that it starts.
+Listeners are called in the thread that fits, never in those that it starts.
 
 Loops that hold a best state run within `interruptible` and end when `interrupted` says so: the
 first Ctrl-C asks for that, the second one raises. Once asked, all later loops of the same fit end
@@ -47,25 +47,25 @@ __all__ = [
 ]
 
 LEAST_INTERVAL = 0.05
-"""Seconds between two reports of a stage: more of them no eye could follow."""
+"""Seconds between two reports of a stage; nobody could follow more."""
 
 MOST_UNDER_WAY = 0.999
 """Fraction of a stage that has not ended, at most."""
 
-LEAST_TOLD = 0.02
-"""Share of a stage that must be done before its end can be foretold."""
+LEAST_FRACTION = 0.02
+"""Fraction of a stage that must be done before its end can be estimated."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a listener is told.
+    """What a listener gets.
 
     Attributes
     ----------
     stage : str
         What is being done.
     fraction : float or None
-        How much of this stage is done, from 0 to 1; None where nobody knows. It is 1 at the end of
+        How much of this stage is done, from 0 to 1; None if it is not known. It is 1 at the end of
         the stage, and only then.
     objective : float or None
         Current value of what the stage minimizes or maximizes, if it does.
@@ -83,8 +83,8 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Time until the stage ends, if it goes on as it did; None where nobody knows."""
-        if self.fraction is None or self.fraction < LEAST_TOLD:
+        """Time until the stage ends, if it goes on as it did; None if it is not known."""
+        if self.fraction is None or self.fraction < LEAST_FRACTION:
             return None
         return self.seconds * (1.0 - self.fraction) / self.fraction
 
@@ -95,7 +95,7 @@ Result = TypeVar("Result")
 
 
 @dataclass
-class _Fit:
+class _FitStatus:
     """One outermost fit: whether its user has asked for its end, and whether it is ending."""
 
     interrupted: bool = False
@@ -113,43 +113,43 @@ class Stage:
     began: float = field(default_factory=time.perf_counter)
     done: float = 0.0
     objective: float | None = None
-    _told: float = -1.0
+    _reported: float = -1.0
 
     def advance(self, amount: float = 1.0, *, objective: float | None = None) -> None:
         """Say that so much more of the total is done."""
         self.done += amount
         self.objective = self.objective if objective is None else objective
-        self._tell()
+        self._report()
 
-    def _tell(self, *, is_first: bool = False, is_last: bool = False) -> None:
+    def _report(self, *, is_first: bool = False, is_last: bool = False) -> None:
         if not self.listeners:
             return
         now = time.perf_counter()
-        if not is_first and not is_last and now - self._told < LEAST_INTERVAL:
+        if not is_first and not is_last and now - self._reported < LEAST_INTERVAL:
             return
-        self._told = now
+        self._reported = now
         fraction = min(MOST_UNDER_WAY, self.done / self.total) if self.total else None
         fraction = 1.0 if is_last else fraction
-        news = Progress(self.name, fraction, self.objective, now - self.began, self.within)
+        event = Progress(self.name, fraction, self.objective, now - self.began, self.within)
         for listener in self.listeners:
-            listener(news)
+            listener(event)
 
 
 _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("isofold_listeners", default=())
 _stages: ContextVar[tuple[str, ...]] = ContextVar("isofold_stages", default=())
-_fit: ContextVar[_Fit | None] = ContextVar("isofold_fit", default=None)
+_fit: ContextVar[_FitStatus | None] = ContextVar("isofold_fit", default=None)
 
 
 @contextmanager
 def stage(name: str, *, total: float | None = None) -> Iterator[Stage]:
-    """Tell whoever listens that some work begins, goes on and ends."""
+    """Report the begin, the steps and the end of some work to the listeners."""
     around = _stages.get()
     current = Stage(name, total, around, _listeners.get())
     token = _stages.set((*around, name))
     try:
-        current._tell(is_first=True)
+        current._report(is_first=True)
         yield current
-        current._tell(is_last=True)
+        current._report(is_last=True)
     finally:
         _stages.reset(token)
 
@@ -169,7 +169,7 @@ def progress(listener: Listener | None = None) -> Iterator[None]:
     >>> import isofold
     >>> from isofold.datasets import swiss_roll
     >>> seen = []
-    >>> with isofold.progress(lambda news: seen.append(news.stage)):
+    >>> with isofold.progress(lambda event: seen.append(event.stage)):
     ...     Y = isofold.IPA(random_state=0).fit_transform(swiss_roll(500, random_state=0).X)
     >>> "stitch patches" in seen
     True
@@ -190,9 +190,9 @@ def progress(listener: Listener | None = None) -> Iterator[None]:
 
 @contextmanager
 def fitting(*, verbose: bool = False) -> Iterator[None]:
-    """Surround a fit: show its progress if wished, and tell at its end if it was cut short."""
+    """Surround a fit: show its progress if requested, and warn at its end if it was interrupted."""
     around = _fit.get()
-    current = _Fit() if around is None else around
+    current = _FitStatus() if around is None else around
     with ExitStack() as stack:
         stack.callback(_fit.reset, _fit.set(current))
         if verbose:
@@ -229,7 +229,7 @@ def interruptible() -> Iterator[None]:
     with ExitStack() as stack:
         current = _fit.get()
         if current is None:
-            current = _Fit()
+            current = _FitStatus()
             stack.callback(_fit.reset, _fit.set(current))
         usual = _usual_handler()
         if usual is not None and not current.interrupted:
@@ -257,7 +257,7 @@ def closing() -> Iterator[None]:
 
     What Ctrl-C does does not change: it raises if it is the second one.
     """
-    current = _fit.get() or _Fit()
+    current = _fit.get() or _FitStatus()
     before, current.is_closing = current.is_closing, True
     try:
         yield

@@ -96,7 +96,7 @@ def _of_planes(plml: Any, embedding: FloatArray) -> PatchGraph:
     A piece is wrong where its points lie off its plane; a joint where the edge of samples across
     it has another length.
     """
-    n_pieces = plml.planes_.n_pieces
+    n_pieces = plml.planes_.n_cells
     return PatchGraph(
         centers=_means(embedding, plml.labels_, n_pieces),
         sizes=np.bincount(plml.labels_, minlength=n_pieces),

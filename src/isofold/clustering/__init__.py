@@ -1,11 +1,11 @@
 """Clustering: points divided into groups that are small enough to be nearly flat.
 
-`LDLC` finds clusters that are flat and in one piece; `VQPCA`, `GeodesicKMedoids` and `MPPCA` are
+`LDLC` finds clusters that are flat and connected; `VQPCA`, `GeodesicKMedoids` and `MPPCA` are
 what it is compared with. `kmeans` and the rest serve the covers of IPA.
 """
 
 from isofold.clustering.classifier import LocalSubspaceClassifier
-from isofold.clustering.connectivity import connected_clusters, count_pieces
+from isofold.clustering.connectivity import connected_clusters, count_fragments
 from isofold.clustering.geodesic_medoids import GeodesicKMedoids
 from isofold.clustering.kmeans import Clusters, kmeans
 from isofold.clustering.ldlc import LDLC
@@ -22,6 +22,6 @@ __all__ = [
     "GeodesicKMedoids",
     "LocalSubspaceClassifier",
     "connected_clusters",
-    "count_pieces",
+    "count_fragments",
     "kmeans",
 ]

@@ -26,10 +26,10 @@ MOST_POINTS = 800
 DAMPINGS, MOST_ROUNDS = (0.8, 0.95), 400
 """Dampings that are tried until the messages settle, and rounds of each."""
 
-ALIKE = 1e-12
+EQUAL_SIMILARITIES = 1e-12
 """Relative spread of similarities below which they are all the same."""
 
-SEARCH_ROUNDS, GROWTH, NEAR = 8, 100.0, 0.1
+SEARCH_ROUNDS, GROWTH, COUNT_TOLERANCE = 8, 100.0, 0.1
 """Preferences that are tried to reach a number of clusters, the first interval in units of the
 median similarity, and how near the number must come."""
 
@@ -54,7 +54,7 @@ def affinity_labels(
     # Distances make more clusters than their squares: smaller ones, where points abound.
     similarity = -squareform(pdist(sample, "sqeuclidean" if n <= MOST_POINTS else "euclidean"))
     off = similarity[~np.eye(len(sample), dtype=bool)]
-    if np.ptp(off) <= ALIKE * np.abs(off).max():
+    if np.ptp(off) <= EQUAL_SIMILARITIES * np.abs(off).max():
         # Nothing tells one point from another.
         return np.zeros(n, dtype=np.intp)
     preference = float(np.median(off))
@@ -79,7 +79,7 @@ def _search(
     too_many = best is None or len(best) > wanted
     low, high = (GROWTH * preference, preference) if too_many else (preference, preference / GROWTH)
     for _ in range(SEARCH_ROUNDS):
-        if best is not None and abs(len(best) - wanted) <= NEAR * wanted:
+        if best is not None and abs(len(best) - wanted) <= COUNT_TOLERANCE * wanted:
             break
         middle = -float(np.sqrt(low * high))
         found = _exemplars(similarity, middle, seed)

@@ -43,15 +43,15 @@ SAMPLE = 32
 """Points of a cluster from which its center is found."""
 
 LLOYD_STEPS, FLOW_STEPS = 8, 10
-"""Steps of Lloyd's iteration, after which pieces are even enough, and of the constrained one at
+"""Steps of Lloyd's iteration, after which clusters are even enough, and of the constrained one at
 most; it ends where nothing changes, usually after five to ten."""
 
 CANDIDATES, MOST_CANDIDATES = 16, 128
 """Nearest centers that a point may be assigned to, at first and at most."""
 
 TIGHT, MOST_TIGHT = 0.8, 300
-"""Share of the points from which on nearly all are bound to clusters, and how many are matched then
-at most: of 2,000 a matching took minutes."""
+"""Fraction of the points from which on nearly all are bound to clusters, and how many are matched
+then at most: of 2,000 a matching took minutes."""
 
 
 def balanced_clusters(

@@ -2,7 +2,7 @@
 
 The points of a class lie near a manifold, which a few subspaces cover. Clusters near subspaces are
 found from all points, labelled or not. The labelled ones then only have to name the clusters. This
-works as well as clusters keep to one class, for which they had better be in one piece.
+works as well as clusters keep to one class, for which they had better be connected.
 
 References
 ----------
@@ -30,12 +30,12 @@ from isofold.neighbors.duplicates import find_distinct
 __all__ = ["LocalSubspaceClassifier"]
 
 CLUSTERS_PER_CLASS = 4
-"""Clusters of LDLC if no clusterer is given: a class has several flat pieces."""
+"""Clusters of LDLC if no clusterer is given: a class has several flat clusters."""
 
 CLASS_RHO = 0.1
-"""Share of its geodesic part. With 15 % of the labels of iris, digits, wine and olive oils the rest
-is right in .924, .916, .892 and .871 of the cases, with the share that LDLC finds itself in .900,
-.906, .882 and .881: what tells classes apart is locality more than flatness."""
+"""Fraction of its geodesic part. With 15 % of the labels of iris, digits, wine and olive oils the
+rest is right in .924, .916, .892 and .871 of the cases, with the fraction that LDLC finds itself in
+.900, .906, .882 and .881: what tells classes apart is locality more than flatness."""
 
 UNLABELED = -1
 """What marks a row without a label, as in scikit-learn's semi-supervised classifiers."""
@@ -62,8 +62,9 @@ class LocalSubspaceClassifier(ClassifierMixin, BaseEstimator):
     clusters_ : ndarray of int of shape (n_clusters,)
         Numbers of the clusters that have members, ascending: usually 0, 1, ….
     cluster_proba_ : ndarray of shape (n_clusters, n_classes)
-        Shares of the classes among the labelled members of each of `clusters_`. A cluster without
-        any takes over those of the nearest cluster that has some, by the distance of the means.
+        Fractions of the classes among the labelled members of each of `clusters_`. A cluster
+        without         any takes over those of the nearest cluster that has some, by the distance
+        of the means.
     cluster_labels_ : ndarray of shape (n_clusters,)
         Class of each of `clusters_`: the most frequent one, of equally frequent ones the first of
         `classes_`.
@@ -161,7 +162,7 @@ class LocalSubspaceClassifier(ClassifierMixin, BaseEstimator):
         return self.cluster_labels_[rows]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the shares of the classes in the cluster of every point.
+        """Return the fractions of the classes in the cluster of every point.
 
         Parameters
         ----------
@@ -171,7 +172,7 @@ class LocalSubspaceClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_new, n_classes)
-            Shares among the labelled members, in the order of `classes_`.
+            Fractions among the labelled members, in the order of `classes_`.
         """
         rows = self._rows_of_clusters(X)
         return np.asarray(self.cluster_proba_[rows])
@@ -310,7 +311,7 @@ def _means(X: FloatArray, members: IntArray, n_clusters: int) -> FloatArray:
 def _class_shares(
     clusters: IntArray, codes: IntArray, shape: tuple[int, int], centers: FloatArray
 ) -> FloatArray:
-    """Return the shares of the classes in every cluster, from those of its labelled members."""
+    """Return the fractions of the classes in every cluster, from those of its labelled members."""
     counts = np.zeros(shape)
     np.add.at(counts, (clusters, codes), 1.0)
     has_labels = counts.any(axis=1)

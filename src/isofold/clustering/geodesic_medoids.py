@@ -1,4 +1,4 @@
-"""k-medoids with geodesic distances: clusters that are in one piece, however curved.
+"""k-medoids with geodesic distances: clusters that are connected, however curved.
 
 Every point goes to the medoid that is nearest along the neighbor graph, and every medoid to where
 the squared distances to its points sum up least (thesis, eq. 4.8).
@@ -20,12 +20,12 @@ __all__ = ["GeodesicKMedoids"]
 
 
 class GeodesicKMedoids(LocalizedClusterer):
-    """k-medoids with geodesic distances: clusters that are in one piece, however curved.
+    """k-medoids with geodesic distances: clusters that are connected, however curved.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters. Data in more pieces than that get a cluster for every piece.
+        Number of clusters. Data in more components than this get one for each.
     n_components : int, default=2
         Dimension r of the subspaces that are fitted to the clusters, at most that of the data; it
         changes no cluster.
@@ -74,7 +74,7 @@ class GeodesicKMedoids(LocalizedClusterer):
 
     See Also
     --------
-    LDLC : Clusters that are flat and in one piece.
+    LDLC : Clusters that are flat and connected.
 
     Examples
     --------

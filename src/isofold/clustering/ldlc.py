@@ -1,9 +1,9 @@
-"""Low-dimensional localized clustering: clusters that are flat and in one piece.
+"""Low-dimensional localized clustering: clusters that are flat and connected.
 
 LDLC minimizes (1 - ρ) Σ e² + ρ Σ d²: the squared distances of points from the subspace of their
 cluster, and their squared distances along the neighbor graph from its medoid. ρ = 0 is VQPCA, whose
 clusters may be scattered over the manifold; ρ = 1 is k-medoids with geodesic distances, whose
-clusters are in one piece but curved.
+clusters are connected but curved.
 
 References
 ----------
@@ -26,12 +26,12 @@ __all__ = ["LDLC"]
 
 
 class LDLC(LocalizedClusterer):
-    """Low-dimensional localized clustering: clusters that are flat and in one piece.
+    """Low-dimensional localized clustering: clusters that are flat and connected.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters. Data in more pieces than that get a cluster for every piece.
+        Number of clusters. Data in more components than this get one for each.
     n_components : int, default=2
         Dimension r of the subspace of a cluster. It ought to be less than the number of features:
         with as many, every point lies in every subspace, and only the geodesic part decides.
@@ -76,7 +76,7 @@ class LDLC(LocalizedClusterer):
     absorbed_samples_ : ndarray of int
         Samples that ``rho="auto"`` gave to the cluster around them instead of the cheapest.
     rho_ : float
-        The share of the geodesic part that was used.
+        The fraction of the geodesic part that was used.
     n_clusters_ : int
         Number of clusters.
     nonlocal_clusters_ : ndarray of int
@@ -95,7 +95,7 @@ class LDLC(LocalizedClusterer):
     VQPCA : The same without the graph.
     GeodesicKMedoids : The same without the subspaces.
     MPPCA : A probabilistic model with soft clusters.
-    isofold.quality.is_localized : Whether clusters are in one piece.
+    isofold.quality.is_localized : Whether clusters are connected.
 
     Notes
     -----

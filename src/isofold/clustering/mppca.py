@@ -32,7 +32,7 @@ from isofold.neighbors.duplicates import find_distinct
 __all__ = ["MPPCA"]
 
 TIE = 1e-9
-"""Log-densities closer than this share of their size (or of 1) are equal but for rounding."""
+"""Log-densities closer than this fraction of their size (or of 1) are equal but for rounding."""
 
 
 class MPPCA(BaseClusterer):
@@ -54,7 +54,7 @@ class MPPCA(BaseClusterer):
     max_iter : int, default=200
         Most steps of a run.
     tol : float, default=1e-5
-        A run ends when a step raises the mean log-likelihood of a point by less than this share.
+        A run ends when a step raises the mean log-likelihood of a point by less than this fraction.
     random_state : int, RandomState or None, default=None
         Draws the seeds.
     n_jobs : int or None, default=None
@@ -67,7 +67,7 @@ class MPPCA(BaseClusterer):
     labels_ : ndarray of int of shape (n_samples,)
         The component that is most responsible for each point. A component may be that of none.
     weights_ : ndarray of shape (n_clusters,)
-        Share of each component.
+        Fraction of each component.
     subspaces_ : AffineSubspaces
         Mean and axes of each component. An axis is zero where there is no variance along it.
     variances_ : ndarray of shape (n_clusters, n_components)

@@ -52,7 +52,7 @@ N_COLD_ROUNDS = 3
 """Block iterations for the axes of a component that has none yet. Later one is enough: it starts
 from the axes of the step before, and need not be exact for the likelihood to rise."""
 
-LEAST_SHARE = float(np.finfo(np.float64).eps)
+LEAST_RESPONSIBILITY = float(np.finfo(np.float64).eps)
 """Responsibilities below rounding are zero. With many features almost all of them are, and a
 component then costs no more than its own points."""
 
@@ -64,7 +64,7 @@ class PPCAMixture:
     Attributes
     ----------
     weights : ndarray of shape (n_clusters,)
-        Share π of each component; they sum to one.
+        Fraction π of each component; they sum to one.
     subspaces : AffineSubspaces
         Means and axes. An axis is zero where the variance along it is no more than the noise.
     variances : ndarray of shape (n_clusters, r)
@@ -161,27 +161,29 @@ def climb(
     moved to the point of least density, again with the average noise. The likelihood may fall
     when that happens, so the path starts anew.
     """
-    shares: FloatArray = np.eye(n_clusters)[labels]
-    _reseed(shares, np.zeros(len(points)))
+    responsibilities: FloatArray = np.eye(n_clusters)[labels]
+    _reseed(responsibilities, np.zeros(len(points)))
     is_fresh = np.ones(n_clusters, dtype=np.bool_)
-    mixture = _maximize(points, shares, n_components, is_fresh=is_fresh, last=None, rng=rng)
+    mixture = _maximize(
+        points, responsibilities, n_components, is_fresh=is_fresh, last=None, rng=rng
+    )
     path: list[float] = []
     n_iter = 1
     with stage("raise the likelihood") as steps:
         while True:
             joint = mixture.log_joint(points)
-            fit, shares = normalized(joint)
+            fit, responsibilities = normalized(joint)
             path.append(float(fit.mean()))
             steps.advance(objective=len(points) * path[-1])
             gain = path[-1] - path[-2] if len(path) > 1 else np.inf
-            is_done = gain <= tol * max(1.0, abs(path[-1])) and not _is_lost(shares).any()
+            is_done = gain <= tol * max(1.0, abs(path[-1])) and not _is_lost(responsibilities).any()
             if is_done or n_iter == max_iter or interrupted():
                 break
-            is_lost = _reseed(shares, fit)
+            is_lost = _reseed(responsibilities, fit)
             if is_lost.any():
                 path.clear()
             mixture = _maximize(
-                points, shares, n_components, is_fresh=is_lost, last=mixture, rng=rng
+                points, responsibilities, n_components, is_fresh=is_lost, last=mixture, rng=rng
             )
             n_iter += 1
     return MixtureRun(mixture, len(points), len(points) * np.array(path), n_iter, is_done)
@@ -197,30 +199,30 @@ def normalized(joint: FloatArray) -> tuple[FloatArray, FloatArray]:
     return greatest + np.log(sums), joint
 
 
-def _is_lost(shares: FloatArray) -> BoolArray:
+def _is_lost(responsibilities: FloatArray) -> BoolArray:
     """Say which components have no points left."""
-    return np.asarray(shares.sum(axis=0) < LEAST_SIZE)
+    return np.asarray(responsibilities.sum(axis=0) < LEAST_SIZE)
 
 
-def _reseed(shares: FloatArray, fit: FloatArray) -> BoolArray:
+def _reseed(responsibilities: FloatArray, fit: FloatArray) -> BoolArray:
     """Give each component without points one of the worst explained; say which these were.
 
     Should that be another component's only point, then it is the other's turn in the next step.
     """
-    shares[shares < LEAST_SHARE] = 0.0
-    is_lost = _is_lost(shares)
+    responsibilities[responsibilities < LEAST_RESPONSIBILITY] = 0.0
+    is_lost = _is_lost(responsibilities)
     if not is_lost.any():
         return is_lost
     worst = np.argsort(fit, kind="stable")[: is_lost.sum()]
-    shares[:, is_lost] = 0.0
-    shares[worst] = 0.0
-    shares[worst, np.flatnonzero(is_lost)] = 1.0
+    responsibilities[:, is_lost] = 0.0
+    responsibilities[worst] = 0.0
+    responsibilities[worst, np.flatnonzero(is_lost)] = 1.0
     return is_lost
 
 
 def _maximize(
     points: FloatArray,
-    shares: FloatArray,
+    responsibilities: FloatArray,
     n_components: int,
     *,
     is_fresh: BoolArray,
@@ -232,14 +234,14 @@ def _maximize(
     Components in `is_fresh` get no less than the mean noise of all.
     """
     (n, d), r = points.shape, n_components
-    c = shares.shape[1]
-    sizes = np.maximum(shares.sum(axis=0), np.finfo(np.float64).tiny)
-    centers = shares.T @ points / sizes[:, None]
+    c = responsibilities.shape[1]
+    sizes = np.maximum(responsibilities.sum(axis=0), np.finfo(np.float64).tiny)
+    centers = responsibilities.T @ points / sizes[:, None]
     bases, values, rest = np.zeros((c, d, r)), np.zeros((c, r)), np.zeros(c)
     for k in range(c):
-        members = np.flatnonzero(shares[:, k])
+        members = np.flatnonzero(responsibilities[:, k])
         offsets = points[members] - centers[k]
-        offsets *= np.sqrt(shares[members, k] / sizes[k])[:, None]
+        offsets *= np.sqrt(responsibilities[members, k] / sizes[k])[:, None]
         bases[k] = _leading_axes(offsets, r, None if last is None else last.subspaces.bases[k], rng)
         values[k] = ((offsets @ bases[k]) ** 2).sum(axis=0)
         if r < d:

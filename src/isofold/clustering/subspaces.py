@@ -23,13 +23,13 @@ CACHED_NUMBERS = 2**18
 """Coordinates that are worked on at a time: 2 MB, which stay in the processor's cache."""
 
 RANK_TOLERANCE = 1e-12
-"""Eigenvalues below this share of the largest are rounding: scatter is summed in float64."""
+"""Eigenvalues below this fraction of the largest are rounding: scatter is summed in float64."""
 
 ROUNDING = 1e-13
-"""Share of the squared distance from its center below which that from a subspace is rounding."""
+"""Fraction of the squared distance from its center below which that from a subspace is rounding."""
 
 TIE = 1e-12
-"""Costs that differ by less than this share of their size are equal but for rounding."""
+"""Costs that differ by less than this fraction of their size are equal but for rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,13 +147,13 @@ def fit_subspaces(
     noise = np.zeros(n_clusters)
     scatter = np.empty((n_clusters, d, d)) if d <= SMALL_WIDTH else None
     for cluster, members in enumerate(members_of(labels, n_clusters)):
-        share = counts[members]
-        centers[cluster] = share @ points[members] / share.sum()
+        weight = counts[members]
+        centers[cluster] = weight @ points[members] / weight.sum()
         if not n_components:
             continue
         ulp = 4.0 * np.finfo(np.float64).eps * np.abs(centers[cluster]).max()
-        noise[cluster] = d * ulp**2 * share.sum()
-        offsets = (points[members] - centers[cluster]) * np.sqrt(share)[:, None]
+        noise[cluster] = d * ulp**2 * weight.sum()
+        offsets = (points[members] - centers[cluster]) * np.sqrt(weight)[:, None]
         if scatter is None:
             bases[cluster] = _top_directions(offsets, n_components, noise[cluster])
         else:

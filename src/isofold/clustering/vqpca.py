@@ -69,7 +69,7 @@ class VQPCA(LocalizedClusterer):
 
     See Also
     --------
-    LDLC : Clusters that are flat and in one piece.
+    LDLC : Clusters that are flat and connected.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 Each generator and loader returns a `Dataset`; `lift` takes one to a higher dimension, with noise
 if wanted. The mathematics of the synthetic sets is in the modules of `isofold.datasets.synthetic`,
-the places where real data are looked for in `isofold.datasets.real`.
+the folders where real data are looked for in `isofold.datasets.real`.
 
 Two sets of the papers are left out, since the papers do not say enough: the 20,000 points of
 Figure 5.1 in Tadavani's thesis (the shape is not given) and the 30,000 points of the Earth with

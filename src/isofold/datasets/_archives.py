@@ -32,7 +32,7 @@ class Archive:
     name : str
         Name of the data set and, with ``.npz``, of its file.
     shapes : mapping of str to tuple of int
-        The arrays that the file must hold. Those whose names end in ``_names`` are strings,
+        The arrays that the file must hold. Those whose names end in ``_names`` are text,
         the others numbers.
     source : str
         Where the data come from, as the end of a sentence.
@@ -127,7 +127,7 @@ def read(archive: Archive) -> dict[str, npt.NDArray[Any]]:
     for key, shape in archive.shapes.items():
         array, are_names = arrays[key], key.endswith("_names")
         if array.dtype.kind not in ("U" if are_names else "uif") or array.shape != shape:
-            kind = "strings" if are_names else "numbers"
+            kind = "text" if are_names else "numbers"
             seen = f"{key} is {array.dtype} of shape {array.shape}"
             raise _damaged(path, f"{seen}, where {kind} of shape {shape} are due")
         if not are_names:
@@ -142,11 +142,11 @@ def read(archive: Archive) -> dict[str, npt.NDArray[Any]]:
 
 
 def is_present(name: str) -> bool:
-    """Return whether the archive of a data set is in one of the places."""
-    return any((place / f"{name}.npz").is_file() for place in _places())
+    """Return whether the archive of a data set is in one of the folders."""
+    return any((folder / f"{name}.npz").is_file() for folder in _folders())
 
 
-def _places() -> list[Path]:
+def _folders() -> list[Path]:
     named = os.environ.get("ISOFOLD_DATA")
     if named:
         return [Path(os.path.expanduser(named))]
@@ -157,12 +157,12 @@ def _places() -> list[Path]:
 
 def _find(archive: Archive) -> Path:
     filename = f"{archive.name}.npz"
-    places = _places()
-    for place in places:
-        if (place / filename).is_file():
-            return place / filename
+    folders = _folders()
+    for folder in folders:
+        if (folder / filename).is_file():
+            return folder / filename
     msg = (
-        f"{filename} was not found; looked in {', '.join(map(str, places))}. Set the environment "
+        f"{filename} was not found; looked in {', '.join(map(str, folders))}. Set the environment "
         f"variable ISOFOLD_DATA to the directory that holds it. It is a NumPy archive with the "
         f"arrays {dict(archive.shapes)}; the data are {archive.source}."
     )

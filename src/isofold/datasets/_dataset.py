@@ -27,12 +27,12 @@ class Dataset:
         `isofold.datasets.ISOMETRIC` they are isometric to it. Noise is added to `X` only, so
         `truth` belongs to the clean point.
 
-        On the sets in pieces (`broken_swiss_roll`, `broken_s_curve`, `rotated_swiss_rolls`,
-        `parallel_swiss_rolls`, `four_moons`) it is isometric piece by piece: nothing is true
-        about how the pieces lie to each other, and on the last three they lie on top of each
-        other. Measure errors per label there, as the example of `rotated_swiss_rolls` does.
+        On the sets in components (`broken_swiss_roll`, `broken_s_curve`, `rotated_swiss_rolls`,
+        `parallel_swiss_rolls`, `four_moons`) it is isometric component by component: nothing is
+        true about how the components lie to each other, and on the last three they lie on top of
+        each other. Measure errors per label there, as the example of `rotated_swiss_rolls` does.
     labels : ndarray of shape (n_samples,) or None
-        Class of each point; on the sets in pieces, the piece.
+        Class of each point; on the sets in components, the component.
     image_shape : tuple of int or None
         ``X[i].reshape(image_shape)`` is the upright image of sample i.
     feature_names : tuple of str
@@ -54,10 +54,10 @@ class Dataset:
     targets: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        parts = [repr(self.name), f"{self.X.shape[0]} samples", f"{self.X.shape[1]} features"]
+        facts = [repr(self.name), f"{self.X.shape[0]} samples", f"{self.X.shape[1]} features"]
         if self.truth is not None:
             n_intrinsic = self.truth.shape[1]
-            parts.append(f"{n_intrinsic} true coordinate{'s' if n_intrinsic > 1 else ''}")
+            facts.append(f"{n_intrinsic} true coordinate{'s' if n_intrinsic > 1 else ''}")
         if self.labels is not None:
-            parts.append(f"{np.unique(self.labels).size} classes")
-        return f"Dataset({', '.join(parts)})"
+            facts.append(f"{np.unique(self.labels).size} classes")
+        return f"Dataset({', '.join(facts)})"

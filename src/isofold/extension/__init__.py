@@ -1,4 +1,4 @@
-"""Extension: maps of new points into an embedding that is already there."""
+"""Maps of new points into an embedding that is already there."""
 
 from isofold.extension.barycentric import BarycentricMap, fit_barycentric
 from isofold.extension.from_distances import DistanceMap, fit_from_distances
@@ -11,17 +11,17 @@ from isofold.extension.kernel_map import (
 )
 from isofold.extension.kernel_ridge import fit_kernel_ridge
 from isofold.extension.nystrom import NystromMap, fit_nystrom
-from isofold.extension.protocol import Extension
+from isofold.extension.protocol import PointMap
 from isofold.extension.region import SampledRegion
 
 __all__ = [
     "BarycentricMap",
     "CorrectedMap",
     "DistanceMap",
-    "Extension",
     "GooseMap",
     "KernelMap",
     "NystromMap",
+    "PointMap",
     "SampledRegion",
     "fit_barycentric",
     "fit_from_distances",

@@ -4,11 +4,11 @@ The weights that place a new point among its neighbors place its image among the
 
     y = Σ w_j y_j,   Σ w_j = 1,   Σ w_j x_j ≈ x.
 
-The neighbors' shares ω_j ∝ d_1/d_j − d_1/d_{k+1} fade to nothing where another point takes the
-last place, and the nearest takes all where the new point meets it. So the map runs through the
-training points. Among all weights those nearest to the shares are taken that reproduce the point
+The neighbors' fractions ω_j ∝ d_1/d_j − d_1/d_{k+1} fade to nothing where another point takes the
+last rank, and the nearest takes all where the new point meets it. So the map runs through the
+training points. Among all weights those nearest to the fractions are taken that reproduce the point
 along the q widest axes of its neighbors, q being the number of coordinates of the embedding. If
-the embedding is an affine image of flat data, then so is the extension, outside of their hull as
+the embedding is an affine image of flat data, then so is this map, outside of their hull as
 well. Thinner axes (curvature and noise) are damped.
 
 A sheet may pass close to itself without being close in the embedding. Neighbors whose image lies
@@ -26,11 +26,11 @@ import scipy.sparse as sp
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_points
-from isofold.extension.training_points import Places, read_places
+from isofold.extension.training_points import TrainingPoints, read_training_points
 from isofold.extension.weights import (
     THINNESS,
     apply_weights,
-    fading_shares,
+    fading_fractions,
     place_weights,
     rounding_floors,
     untorn,
@@ -42,17 +42,17 @@ __all__ = ["BarycentricMap", "fit_barycentric"]
 
 @dataclass(frozen=True, eq=False)
 class BarycentricMap:
-    """Places new points by their neighbors among training points, see `fit_barycentric`.
+    """TrainingPoints new points by their neighbors among training points, see `fit_barycentric`.
 
     Attributes
     ----------
-    places : Places
+    training : TrainingPoints
         The distinct training points with their images.
     n_neighbors : int
         Neighbors that count.
     """
 
-    places: Places
+    training: TrainingPoints
     n_neighbors: int
 
     def transform(self, X_new: Any) -> FloatArray:
@@ -68,7 +68,7 @@ class BarycentricMap:
         ndarray of shape (n_new, q)
             Their images, in the precision of the embedding. A training point gets its own.
         """
-        return apply_weights(self.weights(X_new), self.places.images)
+        return apply_weights(self.weights(X_new), self.training.images)
 
     def weights(self, X_new: Any) -> sp.csr_array:
         """Return the weights of new points over the training points.
@@ -82,32 +82,32 @@ class BarycentricMap:
         -------
         csr_array of shape (n_new, n)
             Weights, each row with sum one; negative ones occur. Of several training points at
-            one place the first is weighted.
+            one position the first is weighted.
         """
         queries = check_points(X_new, name="X_new", min_samples=1).astype(np.float64, copy=False)
-        places = self.places
-        n_used = min(self.n_neighbors, places.n_places)
-        near = places.nearest(queries, min(n_used + 1, places.n_places))
+        training = self.training
+        n_used = min(self.n_neighbors, training.n_points)
+        near = training.nearest(queries, min(n_used + 1, training.n_points))
         used = near.indices[:, :n_used]
         weights = np.empty(used.shape)
         step = block_rows(4 * 8 * n_used * queries.shape[1], len(queries))
         for start in range(0, len(queries), step):
             block = slice(start, start + step)
             weights[block] = self._place(queries[block], near.distances[block], used[block])
-        return weight_matrix(weights, places.samples[used], len(places.images))
+        return weight_matrix(weights, training.samples[used], len(training.images))
 
     def _place(self, queries: FloatArray, distances: FloatArray, used: IntArray) -> FloatArray:
-        near = self.places.points[used]
-        # Measured from the nearest place, so that a point far away costs no digits.
+        near = self.training.points[used]
+        # Measured from the nearest training point, so that a point far away costs no digits.
         origins = near[:, 0]
         offsets = near - origins[:, None, :]
-        images = self.places.images_at(used)
+        images = self.training.images_at(used)
         images = images - images[:, :1]
-        floors = rounding_floors(self.places.rounding[used])
+        floors = rounding_floors(self.training.rounding[used])
         return place_weights(
             offsets,
             queries - origins,
-            fading_shares(distances, untorn(offsets, images, floors)),
+            fading_fractions(distances, untorn(offsets, images, floors)),
             n_kept=images.shape[2],
             thinness=THINNESS,
             floors=floors,
@@ -122,11 +122,11 @@ def fit_barycentric(
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Training points. Those at the same place share one image.
+        Training points. Equal ones share one image.
     Y : array-like of shape (n, q)
         Their embedding.
     n_neighbors : int, default=12
-        Nearest training places that carry a new point; all if there are fewer.
+        Nearest training points that carry a new point; all if there are fewer.
     n_jobs : int or None, default=None
         Threads of the search, by scikit-learn's convention. Results never depend on it.
 
@@ -155,10 +155,10 @@ def fit_barycentric(
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> extension = fit_barycentric(X, 2 * X)
-    >>> extension.transform([[0.25, 0.5], [1.5, 1.0]]).round(12)
+    >>> new_map = fit_barycentric(X, 2 * X)
+    >>> new_map.transform([[0.25, 0.5], [1.5, 1.0]]).round(12)
     array([[0.5, 1. ],
            [3. , 2. ]])
     """
     k = check_count(n_neighbors, name="n_neighbors")
-    return BarycentricMap(read_places(X, Y, n_jobs=n_jobs), k)
+    return BarycentricMap(read_training_points(X, Y, n_jobs=n_jobs), k)

@@ -25,12 +25,12 @@ from isofold._validation import (
 from isofold.exceptions import InvalidInputError
 from isofold.extension.weights import (
     apply_weights,
-    fading_shares,
+    fading_fractions,
     lengths_of,
     measure_spread,
     rounding_floors,
     solve_axes,
-    tilt_shares,
+    tilt_fractions,
     torn,
     weight_matrix,
 )
@@ -66,7 +66,7 @@ class DistanceMap:
         ----------
         X_new : array-like or sparse matrix of shape (n_new, n)
             Distances to the training points. Of a sparse matrix, what is not stored is unknown,
-            and a stored zero says that the points are at the same place.
+            and a stored zero says that the points are equal.
 
         Returns
         -------
@@ -81,7 +81,7 @@ class DistanceMap:
         Parameters
         ----------
         X_new : array-like or sparse matrix of shape (n_new, n)
-            Distances to the training points, as in `extend`.
+            Distances to the training points, as in `transform`.
 
         Returns
         -------
@@ -115,19 +115,19 @@ class DistanceMap:
         lengths = distances[:, : used.shape[1]]
         reach = lengths + lengths[:, :1]
         stretches = np.divide(lengths_of(offsets), reach, out=np.zeros_like(reach), where=reach > 0)
-        # The map keeps local distances, so images are at most as far apart as the way over
+        # The map keeps local distances, so images are at most as far apart as the path over
         # the new point is long.
-        shares = fading_shares(distances, ~torn(stretches, np.ones((len(used), 1))))
-        spread = measure_spread(offsets, shares)
+        fractions = fading_fractions(distances, ~torn(stretches, np.ones((len(used), 1))))
+        spread = measure_spread(offsets, fractions)
         squares = lengths_of(offsets - spread.means[:, None, :]) ** 2
-        # d_j² − d_1² in the form that does not cancel; unknown distances have no share.
+        # d_j² − d_1² in the form that does not cancel; unknown distances have weight zero.
         known = np.where(np.isfinite(lengths), lengths, lengths[:, :1])
         squares -= (known - known[:, :1]) * (known + known[:, :1])
-        products = 0.5 * np.einsum("mk,mkr->mr", np.sqrt(shares) * squares, spread.left)
+        products = 0.5 * np.einsum("mk,mkr->mr", np.sqrt(fractions) * squares, spread.left)
         eps = float(np.finfo(self.images.dtype).eps)
         floors = rounding_floors(eps * np.abs(near).max(axis=2))
         tilts = solve_axes(spread, solve_axes(spread, products, floors), floors)
-        return tilt_shares(spread, tilts)
+        return tilt_fractions(spread, tilts)
 
     def _nearest(self, X_new: Any, n_listed: int) -> Neighbors:
         distances = read_points(X_new, name="X_new")
@@ -225,8 +225,8 @@ def fit_from_distances(Y: Any, *, n_neighbors: int = 12) -> DistanceMap:
     --------
     >>> import numpy as np
     >>> Y = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> extension = fit_from_distances(Y)
-    >>> extension.transform([[np.sqrt(2), 1.0, 1.0]]).round(12)
+    >>> new_map = fit_from_distances(Y)
+    >>> new_map.transform([[np.sqrt(2), 1.0, 1.0]]).round(12)
     array([[1., 1.]])
     """
     images = check_points(Y, name="Y", min_samples=1)

@@ -11,7 +11,7 @@ right if it is a similarity. *Least squares*: RB is replaced by (ZᵀZ)⁻¹Zᵀ
 affine, in whatever direction; that is a sum of images with barycentric weights.
 
 The thesis's map does not pass through the training points. Here the means may be weighted by
-shares ω_j that fade where another neighbor takes the last place, and of which the nearest takes all
+fractions ω_j that fade where another neighbor becomes the last, and of which the nearest takes all
 where x meets it:
 
     y = Σ ω_j y_j + (x − Σ ω_j x_j) V R B.
@@ -21,7 +21,7 @@ changes. Least squares then runs over all axes, thin ones damped, since many emb
 noise: it is the barycentric map (`isofold.extension.barycentric`). Neighbors whose images are torn
 off from that of the nearest one are left out.
 
-The printed algorithm is wrong in eight places (it centers nothing and rotates after it moved); this
+The printed algorithm has eight errors (it centers nothing and rotates after it moved); this
 is its sound form.
 
 References
@@ -44,11 +44,11 @@ from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_flag, check_points
 from isofold.exceptions import InvalidInputError
-from isofold.extension.training_points import Places, read_places
+from isofold.extension.training_points import TrainingPoints, read_training_points
 from isofold.extension.weights import (
     THINNESS,
     bound_tilts,
-    fading_shares,
+    fading_fractions,
     measure_spread,
     place_weights,
     rounding_floors,
@@ -64,11 +64,11 @@ SCALINGS = ("least_squares", "range", "isotropic")
 
 @dataclass(frozen=True, eq=False)
 class GooseMap:
-    """Places new points by a similarity of their neighborhood, see `fit_goose`.
+    """TrainingPoints new points by a similarity of their neighborhood, see `fit_goose`.
 
     Attributes
     ----------
-    places : Places
+    training : TrainingPoints
         The distinct training points with their images.
     n_neighbors : int
         Neighbors that count.
@@ -80,7 +80,7 @@ class GooseMap:
         Threads.
     """
 
-    places: Places
+    training: TrainingPoints
     n_neighbors: int
     scaling: str
     interpolates: bool
@@ -103,7 +103,7 @@ class GooseMap:
         return self._place(queries, (self.n_neighbors,))[0]
 
     def held_out(self, n_neighbors: tuple[int, ...]) -> FloatArray:
-        """Return where every place would go if it were new, for several numbers of neighbors.
+        """Return where training points would go if they were new, for several numbers of neighbors.
 
         Parameters
         ----------
@@ -112,27 +112,27 @@ class GooseMap:
 
         Returns
         -------
-        ndarray of shape (len(n_neighbors), n_places, q)
-            Images by the k nearest *other* places.
+        ndarray of shape (len(n_neighbors), n_points, q)
+            Images by the k nearest *other* training points.
         """
-        return self._place(self.places.points, n_neighbors, are_places=True)
+        return self._place(self.training.points, n_neighbors, are_training=True)
 
     def _place(
-        self, queries: FloatArray, n_neighbors: tuple[int, ...], *, are_places: bool = False
+        self, queries: FloatArray, n_neighbors: tuple[int, ...], *, are_training: bool = False
     ) -> FloatArray:
-        """Return images by the k nearest places, for several k; a place itself does not count."""
-        places, q = self.places, self.places.images.shape[1]
-        images = np.empty((len(n_neighbors), len(queries), q), dtype=places.images.dtype)
-        n_own = int(are_places)
-        most = min(max(n_neighbors), places.n_places - n_own)
+        """Return images by the k nearest training points, for several k; none neighbors itself."""
+        training, q = self.training, self.training.images.shape[1]
+        images = np.empty((len(n_neighbors), len(queries), q), dtype=training.images.dtype)
+        n_own = int(are_training)
+        most = min(max(n_neighbors), training.n_points - n_own)
         # Neighbors are gathered, centered and multiplied: three copies and a spare one.
         step = block_rows(4 * 8 * most * queries.shape[1], len(queries))
 
         def work(start: int) -> None:
             rows = slice(start, start + step)
             block = queries[rows].astype(np.float64, copy=False)
-            near = places.nearest(block, min(most + 1 + n_own, places.n_places))
-            if are_places:
+            near = training.nearest(block, min(most + 1 + n_own, training.n_points))
+            if are_training:
                 near = drop_own(near, np.arange(start, start + len(block)))
             for number, k in enumerate(n_neighbors):
                 used = near.indices[:, : min(k, most)]
@@ -145,27 +145,27 @@ class GooseMap:
         return images
 
     def _fit(self, queries: FloatArray, distances: FloatArray, used: IntArray) -> FloatArray:
-        near, images = self.places.points[used], self.places.images_at(used)
-        floors = rounding_floors(self.places.rounding[used])
-        # Measured from the nearest place, so that a point far away costs no digits.
+        near, images = self.training.points[used], self.training.images_at(used)
+        floors = rounding_floors(self.training.rounding[used])
+        # Measured from the nearest training point, so that a point far away costs no digits.
         origins, first = near[:, 0].copy(), images[:, 0].copy()
         near -= origins[:, None, :]
         images -= first[:, None, :]
         kept = untorn(near, images, floors)
         equal = kept / kept.sum(axis=1, keepdims=True)
-        shares = fading_shares(distances, kept) if self.interpolates else equal
+        fractions = fading_fractions(distances, kept) if self.interpolates else equal
         q = images.shape[2]
         if self.scaling == "least_squares":
             thinness = THINNESS if self.interpolates else None
             weights = place_weights(
-                near, queries - origins, shares, n_kept=q, thinness=thinness, floors=floors
+                near, queries - origins, fractions, n_kept=q, thinness=thinness, floors=floors
             )
             return first + np.einsum("mk,mkq->mq", weights, images)
-        anchors = np.einsum("mk,mkd->md", shares, near)
+        anchors = np.einsum("mk,mkd->md", fractions, near)
         axes = _Axes.of(near, equal, queries - origins - anchors, q, floors)
         centered = images - np.einsum("mk,mkq->mq", equal, images)[:, None]
         moved = axes.carry(centered, kept, isotropic=self.scaling == "isotropic")
-        placed: FloatArray = first + np.einsum("mk,mkq->mq", shares, images) + moved
+        placed: FloatArray = first + np.einsum("mk,mkq->mq", fractions, images) + moved
         return placed
 
 
@@ -175,7 +175,7 @@ class _Axes:
 
     Attributes
     ----------
-    flat : ndarray of shape (m, k, q)
+    neighbors : ndarray of shape (m, k, q)
         Coordinates Z of the neighbors.
     widths : ndarray of shape (m, q)
         Their standard deviations; zero for axes of no extent.
@@ -183,42 +183,47 @@ class _Axes:
         Coordinates of the targets, bounded.
     """
 
-    flat: FloatArray
+    neighbors: FloatArray
     widths: FloatArray
     targets: FloatArray
 
     @classmethod
     def of(
-        cls, near: FloatArray, shares: FloatArray, targets: FloatArray, q: int, floors: FloatArray
+        cls,
+        near: FloatArray,
+        fractions: FloatArray,
+        targets: FloatArray,
+        q: int,
+        floors: FloatArray,
     ) -> _Axes:
         """Return the coordinates of neighbors (m, k, d) and targets (m, d)."""
-        spread = measure_spread(near, shares)
+        spread = measure_spread(near, fractions)
         n_axes = min(q, spread.widths.shape[1])
         products = spread.along(targets)
         tilts = bound_tilts(solve_axes(spread, products, floors)[:, :n_axes])
         is_wide = spread.widths[:, :n_axes] > floors[:, None]
         widths = spread.widths[:, :n_axes] * is_wide
-        # √ω Z = U S; neighbors without a share have no place.
-        roots = np.sqrt(shares)[:, :, None]
+        # √ω Z = U S; neighbors of weight zero have no position.
+        roots = np.sqrt(fractions)[:, :, None]
         scaled = spread.left[:, :, :n_axes] * spread.widths[:, None, :n_axes]
-        flat = np.divide(scaled, roots, out=np.zeros_like(scaled), where=roots > 0)
+        along = np.divide(scaled, roots, out=np.zeros_like(scaled), where=roots > 0)
         pad = ((0, 0), (0, q - n_axes))
         return cls(
-            flat=np.pad(flat * is_wide[:, None], ((0, 0), *pad)),
+            neighbors=np.pad(along * is_wide[:, None], ((0, 0), *pad)),
             widths=np.pad(widths, pad),
             targets=np.pad(tilts * widths, pad),
         )
 
     def carry(self, images: FloatArray, kept: BoolArray, *, isotropic: bool) -> FloatArray:
-        """Return the targets turned and scaled as the neighbors are to fit their images."""
-        shares = kept / kept.sum(axis=1, keepdims=True)
-        cross = self.flat.swapaxes(1, 2) @ (shares[:, :, None] * images)
+        """Return the targets rotated and scaled as the neighbors are to fit their images."""
+        fractions = kept / kept.sum(axis=1, keepdims=True)
+        cross = self.neighbors.swapaxes(1, 2) @ (fractions[:, :, None] * images)
         left, sizes, right = np.linalg.svd(cross)
-        turn = left @ right
-        turned: FloatArray = (self.targets[:, None, :] @ turn)[:, 0]
+        rotation = left @ right
+        rotated: FloatArray = (self.targets[:, None, :] @ rotation)[:, 0]
         if isotropic:
-            return turned * _ratio(sizes.sum(axis=1), (self.widths**2).sum(axis=1))[:, None]
-        return turned * _ratio(_extents(images, kept), _extents(self.flat @ turn, kept))
+            return rotated * _ratio(sizes.sum(axis=1), (self.widths**2).sum(axis=1))[:, None]
+        return rotated * _ratio(_extents(images, kept), _extents(self.neighbors @ rotation, kept))
 
 
 def _extents(table: FloatArray, kept: BoolArray) -> FloatArray:
@@ -249,11 +254,11 @@ def fit_goose(
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Training points. Those at the same place share one image.
+        Training points. Equal ones share one image.
     Y : array-like of shape (n, q)
         Their embedding, by whatever method.
     n_neighbors : int, default=10
-        Nearest training places that carry a new point, more than q; all if there are fewer.
+        Nearest training points that carry a new point, more than q; all if there are fewer.
     scaling : {"least_squares", "range", "isotropic"}, default="least_squares"
         How neighborhoods are scaled; "range" is the thesis's.
     interpolate : bool, default=True
@@ -287,11 +292,11 @@ def fit_goose(
     array([[1.75, 2.5 ],
            [5.5 , 4.  ]])
     """
-    places = read_places(X, Y, search=search, n_jobs=n_jobs)
+    training = read_training_points(X, Y, search=search, n_jobs=n_jobs)
     k = check_count(n_neighbors, name="n_neighbors")
-    refuse_few_neighbors(k, places.images.shape[1])
+    refuse_few_neighbors(k, training.images.shape[1])
     return GooseMap(
-        places=places,
+        training=training,
         n_neighbors=k,
         scaling=check_choice(scaling, SCALINGS, name="scaling"),
         interpolates=check_flag(interpolate, name="interpolate"),

@@ -18,8 +18,8 @@ __all__ = ["KERNELS", "KernelFunction"]
 KERNELS = ("rbf", "poly", "linear", "precomputed")
 
 MOSTLY_CONSTANT = 0.5
-"""A kernel is all but constant if its values differ by no more than this part of the constant: then
-they have fewer digits to tell points apart than their differences from the constant have."""
+"""A kernel is all but constant if its values differ by no more than this fraction of the constant:
+then they have fewer digits to tell points apart than their differences from the constant have."""
 
 Callback: TypeAlias = Callable[[FloatArray, FloatArray], Any]
 

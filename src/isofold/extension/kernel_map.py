@@ -20,7 +20,7 @@ from isofold.linalg.rows import row_product
 __all__ = ["CorrectedMap", "KernelMap", "fit_kernel_regression", "spread_landmarks"]
 
 NEGLIGIBLE = 1e-13
-"""Eigenvalues of the normal equations below this part of the largest are left out: they are
+"""Eigenvalues of the normal equations below this fraction of the largest are left out: they are
 squares, so that less would be rounding."""
 
 

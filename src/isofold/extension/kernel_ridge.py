@@ -28,8 +28,9 @@ from isofold.neighbors.duplicates import find_distinct
 __all__ = ["fit_kernel_ridge"]
 
 WIDTHS, WIDTH_NEIGHBOR = 4.0, 10
-"""By default the kernel is so many times as wide as the way to this neighbor. Yang's width of 10 on
-the thesis's roll of 2,000 points is about seven times it; sparser rolls need narrower ones."""
+"""By default the kernel is so many times as wide as the distance of this neighbor. Yang's width of
+10 on the thesis's roll of 2,000 points is about seven times it; sparser rolls need narrower
+ones."""
 
 
 def fit_kernel_ridge(X: Any, Y: Any, *, gamma: Any = "auto", ridge: float = 1e-4) -> KernelMap:
@@ -114,8 +115,8 @@ def read_gamma(gamma: Any, points: FloatArray) -> float:
     if gamma != "auto":
         msg = f"gamma={gamma!r} must be a positive number or 'auto'."
         raise InvalidInputError(msg)
-    places = points[find_distinct(points).sample_of_node]
-    if len(places) < 2:
+    distinct = points[find_distinct(points).sample_of_node]
+    if len(distinct) < 2:
         return 1.0
-    k = min(WIDTH_NEIGHBOR, len(places) - 1)
-    return float((WIDTHS * np.median(kneighbors(places, k).distances[:, -1])) ** -2.0)
+    k = min(WIDTH_NEIGHBOR, len(distinct) - 1)
+    return float((WIDTHS * np.median(kneighbors(distinct, k).distances[:, -1])) ** -2.0)

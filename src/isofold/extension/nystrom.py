@@ -32,7 +32,7 @@ from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_n_neighbors, check_points, check_width
 from isofold.exceptions import InvalidInputError
 from isofold.extension.kernel_function import KernelFunction
-from isofold.extension.training_points import Places, read_places
+from isofold.extension.training_points import TrainingPoints, read_training_points
 from isofold.linalg import KernelCentering
 from isofold.linalg.rows import row_product
 from isofold.neighbors import all_pairs_geodesics, build_graph, connected_components
@@ -50,30 +50,30 @@ class KernelRows(Protocol):
     """What a kernel says about new points."""
 
     def rows(self, queries: FloatArray) -> FloatArray:
-        """Return the kernel between queries and all training places, row by row."""
+        """Return the kernel between queries and all training points, row by row."""
 
 
 @dataclass(frozen=True, eq=False)
 class GeodesicRows:
-    """−½ d², d leading through the nearest training places.
+    """−½ d², d leading through the nearest training points.
 
     Attributes
     ----------
-    places : Places
-        The training places.
-    distances : ndarray of shape (n_places, n_places)
-        Geodesic distances of the places.
+    training : TrainingPoints
+        The training points.
+    distances : ndarray of shape (n_points, n_points)
+        Geodesic distances of the training points.
     n_neighbors : int
-        Places through which paths may lead.
+        TrainingPoints through which paths may lead.
     """
 
-    places: Places
+    training: TrainingPoints
     distances: FloatArray
     n_neighbors: int
 
     def rows(self, queries: FloatArray) -> FloatArray:
-        """Return the kernel between queries and all places."""
-        near = self.places.nearest(queries, min(self.n_neighbors, self.places.n_places))
+        """Return the kernel between queries and all training points."""
+        near = self.training.nearest(queries, min(self.n_neighbors, self.training.n_points))
         shortest = near.distances[:, :1] + self.distances[near.indices[:, 0]]
         for column in range(1, near.indices.shape[1]):
             path = near.distances[:, column, None] + self.distances[near.indices[:, column]]
@@ -87,10 +87,10 @@ class WalkRows:
 
     Attributes
     ----------
-    points : ndarray of shape (n_places, d)
-        The training places.
-    radii : ndarray of shape (n_places,)
-        The distance of each place's last neighbor.
+    points : ndarray of shape (n_points, d)
+        The training points.
+    radii : ndarray of shape (n_points,)
+        The distance of each training point's last neighbor.
     n_neighbors : int
         Neighbors of a point, itself not counted.
     """
@@ -100,7 +100,7 @@ class WalkRows:
     n_neighbors: int
 
     def rows(self, queries: FloatArray) -> FloatArray:
-        """Return the walk from queries to all places; a training place does not stay."""
+        """Return the walk from queries to all training points, which themselves do not stay."""
         distances = _distances_to_others(queries, self.points)
         reach = nearest_in_rows(distances, self.n_neighbors)[0][:, -1:]
         weights = 0.5 * (distances <= reach) + 0.5 * (distances <= self.radii)
@@ -109,7 +109,7 @@ class WalkRows:
 
 
 def _distances_to_others(queries: FloatArray, points: FloatArray) -> FloatArray:
-    """Return distances; infinite at the same place, as a point is not its own neighbor."""
+    """Return distances; infinite between equal points, as a point is not its own neighbor."""
     distances: FloatArray = cdist(queries, points)
     distances[distances == 0.0] = np.inf
     return distances
@@ -123,21 +123,21 @@ class FunctionRows:
     ----------
     kernel : KernelFunction
         The kernel.
-    points : ndarray of shape (n_places, d)
-        The training places.
+    points : ndarray of shape (n_points, d)
+        The training points.
     """
 
     kernel: KernelFunction
     points: FloatArray
 
     def rows(self, queries: FloatArray) -> FloatArray:
-        """Return the kernel between queries and all places."""
+        """Return the kernel between queries and all training points."""
         return self.kernel.rows(queries, self.points)
 
 
 @dataclass(frozen=True, eq=False)
 class NystromMap:
-    """Places new points by the kernel of a spectral embedding, see `fit_nystrom`.
+    """TrainingPoints new points by the kernel of a spectral embedding, see `fit_nystrom`.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class NystromMap:
         The kernel.
     centering : KernelCentering or None
         How its rows are centered, if they are.
-    coefficients : ndarray of shape (n_places, q)
+    coefficients : ndarray of shape (n_points, q)
         y_ik/λ_k.
     offset : ndarray of shape (q,)
         Mean of the embedding, if the kernel is centered.
@@ -201,7 +201,7 @@ def fit_nystrom(
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Training points. Of several at the same place the first counts.
+        Training points. Of several equal ones the first counts.
     Y : array-like of shape (n, q)
         Their embedding by a spectral method.
     kernel : {"geodesic", "laplacian"}, KernelFunction or callable, default="geodesic"
@@ -222,7 +222,7 @@ def fit_nystrom(
     Raises
     ------
     InvalidInputError
-        If the arguments cannot be used, the graph has several pieces, or the coordinates are no
+        If the arguments cannot be used, the graph has several components, or the coordinates are no
         eigenvectors of this kernel.
     MemoryLimitError
         If the n × n kernel does not fit into memory.
@@ -237,16 +237,16 @@ def fit_nystrom(
     >>> bool(np.allclose(nystrom.transform(X), isomap.embedding_))
     True
     """
-    places = read_places(X, Y, n_jobs=n_jobs)
-    n = places.n_places
+    training = read_training_points(X, Y, n_jobs=n_jobs)
+    n = training.n_points
     require_memory(
         4 * 8 * n * n,
         what=f"The kernel of {n} points",
         instead="Use fit_goose, which looks at neighbors only.",
     )
-    source, is_walk = _read_kernel(kernel, places, n_neighbors, n_jobs)
-    raw = source.rows(places.points)
-    images = places.own_images
+    source, is_walk = _read_kernel(kernel, training, n_neighbors, n_jobs)
+    raw = source.rows(training.points)
+    images = training.own_images
     if is_walk:
         centering, offset = None, np.zeros(images.shape[1])
     else:
@@ -263,34 +263,34 @@ def fit_nystrom(
         offset=offset,
         eigenvalues=eigenvalues,
         residuals=residuals,
-        n_features=places.points.shape[1],
-        dtype=places.images.dtype,
+        n_features=training.points.shape[1],
+        dtype=training.images.dtype,
     )
 
 
 def _read_kernel(
-    kernel: Any, places: Places, n_neighbors: int, n_jobs: int | None
+    kernel: Any, training: TrainingPoints, n_neighbors: int, n_jobs: int | None
 ) -> tuple[KernelRows, bool]:
     """Return the rows that a name or a function means, and whether they are those of a walk."""
     if isinstance(kernel, KernelFunction):
-        return FunctionRows(kernel, places.points), False
+        return FunctionRows(kernel, training.points), False
     if callable(kernel):
-        return FunctionRows(KernelFunction(kernel), places.points), False
+        return FunctionRows(KernelFunction(kernel), training.points), False
     check_choice(kernel, KERNELS, name="kernel")
-    k = check_n_neighbors(n_neighbors, places.n_places, what="distinct points")
+    k = check_n_neighbors(n_neighbors, training.n_points, what="distinct points")
     if kernel == "laplacian":
         # By the same code as in `rows`: the last neighbor must not be lost by rounding.
-        radii = nearest_in_rows(_distances_to_others(places.points, places.points), k)[0][:, -1]
-        return WalkRows(places.points, radii, k), True
-    graph = build_graph(places.points, n_neighbors=k, n_jobs=n_jobs)
-    n_pieces = connected_components(graph).n_components
-    if n_pieces > 1:
+        radii = nearest_in_rows(_distances_to_others(training.points, training.points), k)[0][:, -1]
+        return WalkRows(training.points, radii, k), True
+    graph = build_graph(training.points, n_neighbors=k, n_jobs=n_jobs)
+    n_found = connected_components(graph).n_components
+    if n_found > 1:
         msg = (
-            f"The graph of {k} neighbors has {n_pieces} pieces, between which no path leads. Pass "
-            f"the n_neighbors with which the embedding was made, or more."
+            f"The graph of {k} neighbors has {n_found} components, between which no path leads. "
+            f"Pass the n_neighbors with which the embedding was made, or more."
         )
         raise InvalidInputError(msg)
-    return GeodesicRows(places, all_pairs_geodesics(graph, n_jobs=n_jobs), k), False
+    return GeodesicRows(training, all_pairs_geodesics(graph, n_jobs=n_jobs), k), False
 
 
 def _centered(rows: FloatArray, centering: KernelCentering | None) -> FloatArray:

@@ -1,64 +1,156 @@
-"""Which new rows lie far from all rows that a map was made of, so that their places are guesses."""
+"""Which points are far from all that a map was made of, so that their images are guesses."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from isofold._base import BaseEmbedder
 from isofold._typing import BoolArray, FloatArray
+from isofold.exceptions import InvalidInputError
+from isofold.extension.patch_map import PatchMap
+from isofold.extension.plane_map import PlaneMap
 from isofold.extension.region import SampledRegion
-from isofold.extension.training_points import read_places
+from isofold.extension.training_points import TrainingPoints, read_training_points
 from isofold.neighbors import build_search
 
-__all__ = ["far_limit", "far_rows"]
-
-LOOKED_AT = 2000
-"""Training rows whose distances from the sheet are looked at."""
-
-QUANTILE, FACTOR = 0.99, 2.0
-"""New rows are off the sheet from this factor of this quantile of the training rows on."""
-
-LEVEL, NEIGHBORS = 0.001, 10
-"""Share of the training rows that are remote, and the neighbors by which that is judged."""
-
-MOST_PLACES = 20_000
-"""Training rows that tell where on the map there are any."""
+__all__ = ["OutsideRules", "far_limit", "find_outside", "is_outside"]
 
 
-def far_limit(model: Any, X: FloatArray, *, seed: int) -> float | None:
-    """Return from which distance on a row is off the sheet, if the method knows such distances."""
-    worker = getattr(model, "estimator_", model)
+@dataclass(frozen=True)
+class OutsideRules:
+    """When a point is far from all training points.
+
+    Attributes
+    ----------
+    level, n_neighbors : float and int
+        Fraction of the training points that are as remote, and the neighbors that tell.
+    most_points : int
+        Embedded training points that tell where the map has any.
+    n_measured : int
+        Training points whose distances from the surface are measured.
+    quantile, factor : float
+        A point is off the surface from this factor of this quantile of these distances on.
+    """
+
+    level: float = 0.001
+    n_neighbors: int = 10
+    most_points: int = 20_000
+    n_measured: int = 2000
+    quantile: float = 0.99
+    factor: float = 2.0
+
+
+RULES = OutsideRules()
+
+
+def is_outside(model: BaseEmbedder, X: Any) -> BoolArray:
+    """Return which points are far from all samples that a model was fitted to.
+
+    `transform` places any point, but where there were no samples its answer is a guess.
+
+    Parameters
+    ----------
+    model : fitted embedder
+        A method of isofold, fitted to points.
+    X : array-like of shape (n_new, n_features)
+        The points.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_new,)
+        Whether a point is farther from its nearest samples than all but a thousandth of the samples
+        are from theirs. `IPA` describes a surface: a point is outside if it is as far off as the
+        samples in `outliers_`, or if its image lies beyond the edge of the map.
+
+    Raises
+    ------
+    InvalidInputError
+        If the model is no embedder, or does not keep its samples: `EAT`, `TesseraMap` and methods
+        that were fitted to distances.
+
+    See Also
+    --------
+    OutOfSample.is_outside : The same with a level of your own, for any embedder.
+
+    Examples
+    --------
+    >>> import isofold
+    >>> from isofold.datasets import swiss_roll
+    >>> model = isofold.PLML(random_state=0).fit(swiss_roll(1000, random_state=0).X)
+    >>> isofold.is_outside(model, [[0.0, 15.0, 0.0], [0.0, 500.0, 0.0]])
+    array([ True,  True])
+    """
+    if not isinstance(model, BaseEmbedder):
+        msg = f"{type(model).__name__} is no embedder of isofold. Pass a fitted one, such as IPA."
+        raise InvalidInputError(msg)
+    check_is_fitted(model, "embedding_")
+    points = model._validate(X, reset=False)
+    outside = None if model._precomputed else find_outside(model, points, model.transform(X))
+    if outside is None:
+        name = type(_worker(model)).__name__
+        msg = (
+            f"This {name} does not keep the points it was fitted to, so it cannot tell which "
+            f"others are far from them. Use isofold.OutOfSample on its embedding_, which can."
+        )
+        raise InvalidInputError(msg)
+    return outside
+
+
+def far_limit(
+    model: BaseEmbedder, X: FloatArray, *, seed: int, rules: OutsideRules = RULES
+) -> float | None:
+    """Return from which distance on a point is off the surface, if the model describes one."""
+    worker: Any = _worker(model)
     if not hasattr(worker, "distance_to_manifold"):
         return None
-    rows = np.random.default_rng(seed).permutation(len(X))[:LOOKED_AT]
-    usual = float(np.quantile(worker.distance_to_manifold(X[rows]), QUANTILE))
-    k = min(NEIGHBORS + 1, len(X))
+    rows = np.random.default_rng(seed).permutation(len(X))[: rules.n_measured]
+    usual = float(np.quantile(worker.distance_to_manifold(X[rows]), rules.quantile))
+    k = min(rules.n_neighbors + 1, len(X))
     spacing = float(np.median(build_search(X).query(X[rows], k).distances[:, -1]))
-    return max(FACTOR * usual, spacing)
+    return max(rules.factor * usual, spacing)
 
 
-def far_rows(model: Any, X: FloatArray, Y: FloatArray, limit: float | None) -> BoolArray | None:
-    """Return which rows are far from the data of a model; None where nobody knows."""
+def find_outside(
+    model: Any,
+    X: FloatArray,
+    Y: FloatArray,
+    *,
+    limit: float | None = None,
+    rules: OutsideRules = RULES,
+) -> BoolArray | None:
+    """Return which points, with given images, are outside; None if the model cannot tell.
+
+    `limit` is the distance from the surface that `far_limit` found; without it the limits of the
+    charts themselves count.
+    """
     if hasattr(model, "is_outside"):
-        return np.asarray(model.is_outside(X, level=LEVEL))
-    worker = getattr(model, "estimator_", model)
-    if hasattr(worker, "distance_to_manifold"):
+        return np.asarray(model.is_outside(X, level=rules.level))
+    worker: Any = _worker(model)
+    new_map = getattr(worker, "map_", None)
+    if isinstance(new_map, PatchMap):
         if limit is None:
-            return None
-        # Off the sheet, or on its plane but beyond its edge.
-        is_off = np.asarray(worker.distance_to_manifold(X) > limit)
-        return is_off | _is_beyond(model.embedding_, Y)
-    places = getattr(getattr(worker, "extension_", None), "places", None)
-    if places is None:
-        return None
-    region = SampledRegion.around(places, NEIGHBORS)
-    return region.is_outside(X.astype(np.float64), level=LEVEL)
+            mapped = new_map.map_points(X)
+            is_off = mapped.squared_distances > mapped.limits
+        else:
+            is_off = worker.distance_to_manifold(X) > limit
+        known = model.embedding_[:: -(-len(model.embedding_) // rules.most_points)]
+        known = known.astype(np.float64)
+        return np.asarray(is_off | _is_remote(read_training_points(known, known), Y, rules))
+    training = getattr(new_map, "training", None)
+    if isinstance(new_map, PlaneMap):
+        training = read_training_points(new_map.search.points, new_map.image_search.points)
+    return None if training is None else _is_remote(training, X, rules)
 
 
-def _is_beyond(embedding: FloatArray, Y: FloatArray) -> BoolArray:
-    """Return which places of a map lie where it has no rows."""
-    step = -(-len(embedding) // MOST_PLACES)
-    known = embedding[::step].astype(np.float64)
-    region = SampledRegion.around(read_places(known, known), NEIGHBORS)
-    return region.is_outside(Y.astype(np.float64), level=LEVEL)
+def _worker(model: Any) -> Any:
+    """Return the embedder that made the map: that which `Unfold` decided for, or the model."""
+    return getattr(model, "estimator_", model)
+
+
+def _is_remote(training: TrainingPoints, X: FloatArray, rules: OutsideRules) -> BoolArray:
+    region = SampledRegion.around(training, rules.n_neighbors)
+    return region.is_outside(X.astype(np.float64), level=rules.level)

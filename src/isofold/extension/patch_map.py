@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,22 +16,23 @@ from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.linalg import principal_coordinates
+from isofold.linalg.motions import RigidMotions
 from isofold.linalg.rows import row_product
 from isofold.neighbors import NeighborSearch, build_search
 from isofold.patches import Atlas, Memberships
 from isofold.patches._evaluate import blend, distances_from_charts, evaluate
 from isofold.patches.atlas import bend, joined
 from isofold.patches.noise_axes import Reduction
-from isofold.stitching.components import Unfolding
-from isofold.stitching.levels import Piece
+from isofold.stitching.components import StitchedMap
+from isofold.stitching.levels import StitchedComponent
 
 __all__ = ["MappedPoints", "PatchMap", "assemble"]
 
 MORE_NEAREST = 2
 """So many more than r nodes lend their patches to a new point; the last one's weight is zero. Fewer
-would be equally far from points all over the sheet, where shares would jump."""
+would be equally far from points all over the sheet, where fractions would jump."""
 
-BLOCK_SHARES = 8
+BLOCK_DIVISOR = 8
 """Blocks are this much smaller than memory would allow, so that threads end together."""
 
 REACH = 1.25
@@ -80,14 +82,12 @@ class PatchMap:
         The charts.
     radii, limits : ndarray of shape (n_patches,)
         How far charts are bent, and squared distances from them that are still normal.
-    rotations : ndarray of shape (n_patches, r, p)
-        Rotations R of the patches.
-    translations : ndarray of shape (n_patches, p)
-        Translations t of the patches.
+    motions : RigidMotions
+        Where the patches go.
     reduction : Reduction or None
         The projection of the data into the space of the charts, if there is one.
     estimators : tuple
-        The embedders that are the charts, if there are any; then there is no way back.
+        The embedders that are the charts, if there are any; then the map has no inverse.
     """
 
     search: NeighborSearch
@@ -96,29 +96,44 @@ class PatchMap:
     atlas: Atlas
     radii: FloatArray
     limits: FloatArray
-    rotations: FloatArray
-    translations: FloatArray
+    motions: RigidMotions
     reduction: Reduction | None = None
     estimators: tuple[Any, ...] = ()
 
     @cached_property
     def _cubics(self) -> tuple[IntArray, FloatArray]:
         """What the bending of the charts adds to the images."""
-        return self.atlas.cubics(self.rotations)
+        return self.atlas.cubics(self.motions.rotations)
 
-    def embed(
+    @property
+    def _charts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Origins, axes and radii of the charts, as the kernels take them."""
+        return self.atlas.origins, np.ascontiguousarray(self.atlas.axes), self.radii
+
+    @property
+    def _moves(self) -> tuple[FloatArray, FloatArray]:
+        """Rotations and translations, as the kernels take them."""
+        motions = self.motions
+        return np.ascontiguousarray(motions.rotations), np.ascontiguousarray(motions.translations)
+
+    def transform(self, X: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+        """Return the images of points, each by itself."""
+        return self.map_points(X, with_distances=False, n_jobs=n_jobs).images
+
+    def distance(self, X: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+        """Return the root mean squared distances of points from the charts near them."""
+        return np.sqrt(self.map_points(X, n_jobs=n_jobs).squared_distances)
+
+    def map_points(
         self,
         points: FloatArray,
         *,
         with_distances: bool = True,
         n_jobs: int | None = None,
     ) -> MappedPoints:
-        """Map points, each by itself, in blocks of rows."""
-        atlas = self.atlas
-        charts = (atlas.origins, np.ascontiguousarray(atlas.axes), self.radii)
-        motions = (np.ascontiguousarray(self.rotations), np.ascontiguousarray(self.translations))
-        cubics = self._cubics
-        n, p = len(points), self.translations.shape[1]
+        """Map points, each by itself, in blocks of rows, and measure how far off they are."""
+        charts, motions, cubics = self._charts, self._moves, self._cubics
+        n, p = len(points), self.motions.translations.shape[1]
         result = MappedPoints(
             images=np.empty((n, p), dtype=points.dtype),
             squared_distances=np.full(n, np.nan),
@@ -136,7 +151,7 @@ class PatchMap:
                 result.images[rows] = evaluate(block, *blended, *charts, cubics, motions)
             if with_distances:
                 result.squared_distances[rows], result.limits[rows] = distances_from_charts(
-                    block, *blended, *charts, atlas.coefficients, self.limits
+                    block, *blended, *charts, self.atlas.coefficients, self.limits
                 )
                 if reduction is not None:
                     left_out = reduction.squared_distance(given, block)
@@ -149,9 +164,9 @@ class PatchMap:
                 pass
         return result
 
-    def placed_by(self, places: FloatArray, patches: IntArray) -> FloatArray:
-        """Return where one given patch puts each place: what patches disagree about."""
-        block = np.ascontiguousarray(places)
+    def placed_by(self, points: FloatArray, patches: IntArray) -> FloatArray:
+        """Return where one given patch puts each point: what patches disagree about."""
+        block = np.ascontiguousarray(points)
         alone = (
             np.arange(len(block) + 1, dtype=np.int64),
             np.ascontiguousarray(patches, dtype=np.int64),
@@ -159,11 +174,9 @@ class PatchMap:
         )
         if self.estimators:
             return self._by_estimators(block, *alone)
-        charts = (self.atlas.origins, np.ascontiguousarray(self.atlas.axes), self.radii)
-        motions = (np.ascontiguousarray(self.rotations), np.ascontiguousarray(self.translations))
-        return evaluate(block, *alone, *charts, self._cubics, motions)
+        return evaluate(block, *alone, *self._charts, self._cubics, self._moves)
 
-    def restore(self, images: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+    def inverse_transform(self, Y: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
         """Map points of the embedding back onto the surface that the charts describe."""
         if self.estimators:
             msg = "Charts by embedders have no inverse. Use chart='quadratic' or 'pca' for that."
@@ -171,18 +184,18 @@ class PatchMap:
         d = self.atlas.origins.shape[1]
 
         def work(rows: slice) -> tuple[slice, FloatArray]:
-            return rows, self._restore_block(np.asarray(images[rows], dtype=np.float64))
+            return rows, self._restore_block(np.asarray(Y[rows], dtype=np.float64))
 
-        points = np.empty((len(images), d))
-        for rows, block in ordered_map(work, _blocks(len(images), d), n_jobs=n_jobs):
+        points = np.empty((len(Y), d))
+        for rows, block in ordered_map(work, _blocks(len(Y), d), n_jobs=n_jobs):
             points[rows] = block
         return points if self.reduction is None else self.reduction.undo(points)
 
     def _by_estimators(
-        self, block: FloatArray, ends: IntArray, chosen: IntArray, shares: FloatArray
+        self, block: FloatArray, ends: IntArray, chosen: IntArray, fractions: FloatArray
     ) -> FloatArray:
         """Return images by charts that are embedders."""
-        images = np.zeros((len(block), self.translations.shape[1]))
+        images = np.zeros((len(block), self.motions.translations.shape[1]))
         owner = np.repeat(np.arange(len(block)), np.diff(ends))
         for patch in np.unique(chosen):
             entries = np.flatnonzero(chosen == patch)
@@ -194,26 +207,27 @@ class PatchMap:
                 )
                 raise InvalidInputError(msg)
             u = _transform_rows(estimator, block[owner[entries]]) - mean
-            placed = row_product(u, self.rotations[patch, : u.shape[1]]) + self.translations[patch]
-            np.add.at(images, owner[entries], shares[entries, None] * placed)
+            rotated = row_product(u, self.motions.rotations[patch, : u.shape[1]])
+            placed = rotated + self.motions.translations[patch]
+            np.add.at(images, owner[entries], fractions[entries, None] * placed)
         return images
 
     def _restore_block(self, images: FloatArray) -> FloatArray:
-        _, (ends, chosen, shares) = self._blend(self.image_search, np.ascontiguousarray(images))
-        y = np.repeat(images, np.diff(ends), axis=0) - self.translations[chosen]
+        _, (ends, chosen, fractions) = self._blend(self.image_search, np.ascontiguousarray(images))
+        y = np.repeat(images, np.diff(ends), axis=0) - self.motions.translations[chosen]
         surface = np.empty((len(chosen), self.atlas.origins.shape[1]))
         # The chart of every entry is gathered, with its bending and coefficients.
         r, (q, d) = self.atlas.n_components, self.atlas.coefficients.shape[1:]
         width = 8 * ((2 * q + r) * d + r * y.shape[1] + (0 if self.atlas.is_flat else 2 * r**4))
         step = block_rows(width, len(chosen))
         for start in range(0, len(chosen), step):
-            part = slice(start, start + step)
-            surface[part] = self._surface(chosen[part], y[part])
-        return np.asarray(np.add.reduceat(shares[:, None] * surface, ends[:-1], axis=0))
+            block = slice(start, start + step)
+            surface[block] = self._surface(chosen[block], y[block])
+        return np.asarray(np.add.reduceat(fractions[:, None] * surface, ends[:-1], axis=0))
 
     def _surface(self, chosen: IntArray, y: FloatArray) -> FloatArray:
         """Return the points of charts whose images are y, relative to the charts' translations."""
-        u = (self.rotations[chosen] @ y[:, :, None])[:, :, 0]
+        u = (self.motions.rotations[chosen] @ y[:, :, None])[:, :, 0]
         atlas, radii = self.atlas.chosen(chosen), self.radii[chosen][:, None]
         t = u
         for _ in range(INVERSION_STEPS):
@@ -225,7 +239,7 @@ class PatchMap:
     def _blend(
         self, search: NeighborSearch, block: FloatArray
     ) -> tuple[IntArray, tuple[IntArray, IntArray, FloatArray]]:
-        """Return the nearest nodes of points, and the patches of points with their shares."""
+        """Return the nearest nodes of points, and the patches of points with their fractions."""
         n_nearest = self.atlas.n_components + MORE_NEAREST
         near = search.query(block, min(n_nearest, search.n_points))
         return near.indices[:, 0], blend(
@@ -246,53 +260,53 @@ def _transform_rows(estimator: Any, points: FloatArray) -> FloatArray:
 
 def _blocks(n_rows: int, d: int) -> list[slice]:
     """Return row blocks small enough for several threads, large enough to be worth the call."""
-    # A row has its point, its four nearest nodes and some eight patches with shares.
-    step = block_rows(BLOCK_SHARES * 8 * (d + 40), n_rows)
+    # A row has its point, its four nearest nodes and some eight patches with fractions.
+    step = block_rows(BLOCK_DIVISOR * 8 * (d + 40), n_rows)
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
-OUTLIER_FACTOR, OUTLIER_SHARE = 25.0, 0.04
+OUTLIER_FACTOR, OUTLIER_FRACTION = 25.0, 0.04
 """A point is an outlier if its squared distance from the charts exceeds so many residual variances
-plus such a share of the squared radius."""
+plus such a fraction of the squared radius."""
 
 
 def assemble(
-    points: FloatArray, unfolding: Unfolding, reduction: Reduction | None = None
+    points: FloatArray, stitched: StitchedMap, reduction: Reduction | None = None
 ) -> PatchMap:
-    """Join the maps of all pieces into one, centered and in principal axes."""
-    embedding = unfolding.embedding
+    """Join the maps of all components into one, centered and in principal axes."""
+    embedding = stitched.embedding
     mean = embedding.mean(axis=0)
     axes = principal_coordinates(embedding, embedding.shape[1]).axes
-    pieces = unfolding.pieces
-    radii = np.concatenate([piece.cover.radii for piece in pieces])
-    residual = np.concatenate([piece.charts.residual for piece in pieces])
-    motions = [piece.alignment for piece in pieces]
+    components = stitched.components
+    radii = np.concatenate([each.cover.radii for each in components])
+    residual = np.concatenate([each.charts.residual for each in components])
     return PatchMap(
         search=build_search(points, n_jobs=1),
         image_search=build_search((embedding - mean) @ axes, n_jobs=1),
-        memberships=_joined_memberships(pieces, unfolding.graph.n_nodes),
-        atlas=joined([piece.charts.atlas for piece in pieces]),
+        memberships=_joined_memberships(components, stitched.graph.n_nodes),
+        atlas=joined([each.charts.atlas for each in components]),
         radii=REACH * radii,
-        limits=OUTLIER_FACTOR * residual + OUTLIER_SHARE * radii**2,
-        rotations=np.concatenate([motion.rotations for motion in motions]) @ axes,
-        translations=(np.concatenate([motion.translations for motion in motions]) - mean) @ axes,
+        limits=OUTLIER_FACTOR * residual + OUTLIER_FRACTION * radii**2,
+        motions=RigidMotions.joined(each.alignment.motions for each in components).in_frame(
+            mean, axes
+        ),
         reduction=reduction,
-        estimators=tuple(entry for piece in pieces for entry in piece.charts.estimators),
+        estimators=tuple(entry for each in components for entry in each.charts.estimators),
     )
 
 
-def _joined_memberships(pieces: list[Piece], n_nodes: int) -> Memberships:
-    """Return the patches of all nodes, those of one piece after those of the other."""
-    nodes = np.concatenate([piece.nodes[piece.memberships.points] for piece in pieces])
-    shift = np.cumsum([0] + [piece.cover.n_patches for piece in pieces[:-1]])
-    entry_shift = np.cumsum([0] + [len(piece.cover.members) for piece in pieces[:-1]])
-    patches = [p.memberships.patches + s for p, s in zip(pieces, shift, strict=True)]
-    entries = [p.memberships.entries + s for p, s in zip(pieces, entry_shift, strict=True)]
+def _joined_memberships(components: Sequence[StitchedComponent], n_nodes: int) -> Memberships:
+    """Return the patches of all nodes, those of one component after those of the other."""
+    nodes = np.concatenate([each.nodes[each.memberships.points] for each in components])
+    shift = np.cumsum([0] + [each.cover.n_patches for each in components[:-1]])
+    entry_shift = np.cumsum([0] + [len(each.cover.members) for each in components[:-1]])
+    patches = [p.memberships.patches + s for p, s in zip(components, shift, strict=True)]
+    entries = [p.memberships.entries + s for p, s in zip(components, entry_shift, strict=True)]
     order = np.argsort(nodes, kind="stable")
     counts = np.bincount(nodes, minlength=n_nodes)
     return Memberships(
         indptr=np.concatenate([[0], np.cumsum(counts)]),
         entries=np.concatenate(entries)[order],
         patches=np.concatenate(patches)[order],
-        weights=np.concatenate([piece.memberships.weights for piece in pieces])[order],
+        weights=np.concatenate([each.memberships.weights for each in components])[order],
     )

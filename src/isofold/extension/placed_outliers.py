@@ -18,40 +18,40 @@ outliers that are looked at."""
 
 @dataclass(frozen=True, eq=False)
 class PlacedOutliers:
-    """Samples off the charts, and how sure their places are.
+    """Samples off the charts, and how sure their images are.
 
     Attributes
     ----------
-    share : float
-        Share of the samples that are outliers.
+    fraction : float
+        Fraction of the samples that are outliers.
     displacements : ndarray of shape (n_outliers,)
         How much farther than in the data the most distant of the nodes about as near as the nearest
         is on the map: an outlier between two layers has to be laid on one of them.
     """
 
-    share: float
+    fraction: float
     displacements: FloatArray
 
     @property
     def mean_square(self) -> float:
         """Mean squared displacement over all samples, outliers or not."""
-        return self.share * float((self.displacements**2).mean()) if self.share else 0.0
+        return self.fraction * float((self.displacements**2).mean()) if self.fraction else 0.0
 
 
 def find_placed_outliers(
     patch_map: PatchMap, points: FloatArray, mapped: MappedPoints, node_samples: IntArray
 ) -> PlacedOutliers:
-    """Return the samples off the charts, and how sure their places are."""
+    """Return the samples off the charts, and how sure their images are."""
     rows = np.flatnonzero(mapped.squared_distances > mapped.limits)
-    share = len(rows) / len(points)
+    fraction = len(rows) / len(points)
     rows = rows[:: max(1, len(rows) // MOST_OUTLIERS)]
     given, reduction = points[rows], patch_map.reduction
     block = np.ascontiguousarray(given if reduction is None else reduction.apply(given))
     if not len(rows):
-        return PlacedOutliers(share, np.zeros(0))
+        return PlacedOutliers(fraction, np.zeros(0))
     near = patch_map.search.query(block, min(N_AROUND, patch_map.search.n_points))
     images = mapped.images.astype(np.float64, copy=False)
     on_map = np.linalg.norm(images[node_samples[near.indices]] - images[rows][:, None], axis=2)
     is_around = near.distances <= AROUND * near.distances[:, :1]
     moved = np.where(is_around, on_map - near.distances, 0.0).max(axis=1)
-    return PlacedOutliers(share, np.maximum(moved, 0.0))
+    return PlacedOutliers(fraction, np.maximum(moved, 0.0))

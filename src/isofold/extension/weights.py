@@ -1,9 +1,9 @@
-r"""Weights of a point over its neighbors that sum to one and keep its place.
+r"""Weights of a point over its neighbors that sum to one and keep it where it is.
 
 Saul and Roweis take the weights w that minimize \|x − Σ w_j x_j\|². With more neighbors than
 dimensions there are many such w, and a ridge chooses among them at the price of a bias: even on
-flat data the point is then not reproduced. Here the choice is made the other way round. Given
-*shares* ω_j > 0 that sum to one, with mean m = Σ ω_j x_j, take the weights next to them,
+flat data the point is then not reproduced. Here the choice is made the other way around. Given
+*fractions* ω_j > 0 that sum to one, with mean m = Σ ω_j x_j, take the weights next to them,
 
     min Σ (w_j − ω_j)²/ω_j   such that   Σ w_j = 1,   Σ w_j (x_j − m) = Π(x − m),
 
@@ -44,7 +44,7 @@ TEAR = 3.0
 Factors from 2 to 4 make no difference on Swiss rolls of 500 points."""
 
 ACQUITTED = 0.3
-"""Part of the distance of a suspect's image by which the affine map of the others may miss it."""
+"""Fraction of the distance of a suspect's image by which the affine map of others may miss it."""
 
 FADE = 0.999
 """Just below one, so that neighbors which are all equally far share equally."""
@@ -56,8 +56,8 @@ class Spread:
 
     Attributes
     ----------
-    shares : ndarray of shape (m, k)
-        Shares ω of the neighbors, each row with sum one.
+    fractions : ndarray of shape (m, k)
+        Fractions ω of the neighbors, each row with sum one.
     means : ndarray of shape (m, d)
         Their means.
     left : ndarray of shape (m, k, r)
@@ -70,7 +70,7 @@ class Spread:
         Vᵀ, one row an axis, if it is known.
     """
 
-    shares: FloatArray
+    fractions: FloatArray
     means: FloatArray
     left: FloatArray
     widths: FloatArray
@@ -88,22 +88,22 @@ class Spread:
         )
 
 
-def measure_spread(neighbors: FloatArray, shares: FloatArray) -> Spread:
-    """Return the axes of neighbors of shape (m, k, d) that have shares of shape (m, k)."""
-    means = np.einsum("mk,mkd->md", shares, neighbors)
+def measure_spread(neighbors: FloatArray, fractions: FloatArray) -> Spread:
+    """Return the axes of neighbors of shape (m, k, d) that have fractions of shape (m, k)."""
+    means = np.einsum("mk,mkd->md", fractions, neighbors)
     centered = neighbors - means[:, None, :]
-    centered *= np.sqrt(shares)[:, :, None]
+    centered *= np.sqrt(fractions)[:, :, None]
     # Each matrix of a stack is factored by itself, so that a row never depends on others.
     if centered.shape[2] <= centered.shape[1]:
         left, widths, axes = np.linalg.svd(centered, full_matrices=False)
-        return Spread(shares, means, left, widths, centered, axes)
+        return Spread(fractions, means, left, widths, centered, axes)
     # Of wide matrices from their k × k products, many times faster than LAPACK's SVD. Squares lose
     # half of the digits: what is thinner than rounding can tell counts as nothing.
     squares, left = np.linalg.eigh(centered @ centered.swapaxes(1, 2))
     squares, left = squares[:, ::-1], left[:, :, ::-1]
     least = centered.shape[1] * np.finfo(np.float64).eps * squares[:, :1]
     widths = np.sqrt(np.where(squares > least, squares, 0.0))
-    return Spread(shares, means, left, widths, centered, None)
+    return Spread(fractions, means, left, widths, centered, None)
 
 
 def solve_axes(spread: Spread, products: FloatArray, floors: FloatArray) -> FloatArray:
@@ -141,11 +141,13 @@ def bound_tilts(tilts: FloatArray) -> FloatArray:
     return bounded
 
 
-def tilt_shares(spread: Spread, tilts: FloatArray) -> FloatArray:
+def tilt_fractions(spread: Spread, tilts: FloatArray) -> FloatArray:
     """Return the weights ω + √ω ∘ U c, with |c| bounded."""
     bounded = bound_tilts(tilts)
-    shares = spread.shares
-    weights: FloatArray = shares + np.sqrt(shares) * np.einsum("mkr,mr->mk", spread.left, bounded)
+    fractions = spread.fractions
+    weights: FloatArray = fractions + np.sqrt(fractions) * np.einsum(
+        "mkr,mr->mk", spread.left, bounded
+    )
     # The columns of U are orthogonal to √ω up to rounding; the sum is one to the last digit.
     return weights / weights.sum(axis=1, keepdims=True)
 
@@ -153,17 +155,17 @@ def tilt_shares(spread: Spread, tilts: FloatArray) -> FloatArray:
 def place_weights(
     neighbors: FloatArray,
     targets: FloatArray,
-    shares: FloatArray,
+    fractions: FloatArray,
     *,
     n_kept: int,
     thinness: float | None,
     floors: FloatArray,
 ) -> FloatArray:
     """Return the weights that reproduce targets from their neighbors."""
-    spread = measure_spread(neighbors, shares)
+    spread = measure_spread(neighbors, fractions)
     products = spread.along(targets - spread.means)
     tilts = solve_axes(spread, products, floors)
-    return tilt_shares(
+    return tilt_fractions(
         spread, damp_thin_axes(tilts, spread.widths, n_kept=n_kept, thinness=thinness)
     )
 
@@ -206,8 +208,8 @@ def usual_stretch(stretches: FloatArray) -> FloatArray:
     n_others = stretches.shape[1]
     if n_others == 0:
         return np.full((len(stretches), 1), np.inf)
-    place = (n_others - 1) // 4
-    return np.sort(stretches, axis=1)[:, place : place + 1]
+    rank = (n_others - 1) // 4
+    return np.sort(stretches, axis=1)[:, rank : rank + 1]
 
 
 def torn(stretches: FloatArray, usual: FloatArray) -> BoolArray:
@@ -236,11 +238,13 @@ def _missed_by_others(
     near: FloatArray, images: FloatArray, kept: BoolArray, floors: FloatArray
 ) -> FloatArray:
     """Return how far the affine map of the kept neighbors misses every neighbor's image."""
-    shares = kept / kept.sum(axis=1, keepdims=True)
-    spread = measure_spread(near, shares)
+    fractions = kept / kept.sum(axis=1, keepdims=True)
+    spread = measure_spread(near, fractions)
     q = images.shape[2]
-    means = np.einsum("mk,mkq->mq", shares, images)[:, None]
-    steps = spread.left[:, :, :q].swapaxes(1, 2) @ (np.sqrt(shares)[:, :, None] * (images - means))
+    means = np.einsum("mk,mkq->mq", fractions, images)[:, None]
+    steps = spread.left[:, :, :q].swapaxes(1, 2) @ (
+        np.sqrt(fractions)[:, :, None] * (images - means)
+    )
     offsets = near - spread.means[:, None]
     # Coordinates along the widest axes in standard deviations: U Sᵀ⁻¹ of all, not only of the kept.
     along = (offsets @ spread.centered.swapaxes(1, 2)) @ spread.left[:, :, :q]
@@ -250,10 +254,10 @@ def _missed_by_others(
     return lengths_of(images - predicted)
 
 
-def fading_shares(distances: FloatArray, kept: BoolArray) -> FloatArray:
-    """Return the shares ω of the neighbors, the first columns of ascending distances.
+def fading_fractions(distances: FloatArray, kept: BoolArray) -> FloatArray:
+    """Return the fractions ω of the neighbors, the first columns of ascending distances.
 
-    A further column, if there is one, holds the distance at which shares have faded.
+    A further column, if there is one, holds the distance at which fractions have faded.
     """
     n_used = kept.shape[1]
     nearest, used = distances[:, :1], distances[:, :n_used]
@@ -261,8 +265,8 @@ def fading_shares(distances: FloatArray, kept: BoolArray) -> FloatArray:
     if distances.shape[1] > n_used:
         rim = distances[:, n_used:]
         closeness -= FADE * np.divide(nearest, rim, out=np.zeros_like(rim), where=rim > 0)
-    shares = np.where(kept, closeness, 0.0)
+    fractions = np.where(kept, closeness, 0.0)
     # A point that meets its nearest neighbor belongs to it alone.
-    shares[distances[:, 0] == 0, 0] = 1.0
-    normalized: FloatArray = shares / shares.sum(axis=1, keepdims=True)
+    fractions[distances[:, 0] == 0, 0] = 1.0
+    normalized: FloatArray = fractions / fractions.sum(axis=1, keepdims=True)
     return normalized

@@ -1,4 +1,4 @@
-"""Checks of matrices that the whole room shares, and the units they are computed in."""
+"""Checks of matrices for all of linalg, and the units they are computed in."""
 
 from __future__ import annotations
 

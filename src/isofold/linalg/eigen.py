@@ -200,7 +200,7 @@ def _lapack(A: SymmetricMatrix, n_vectors: int, which: str) -> tuple[FloatArray,
 
 
 def eigh_slice(A: FloatArray, start: int, stop: int) -> tuple[FloatArray, FloatArray]:
-    """Return eigenvalues from one place in ascending order up to another, and their vectors."""
+    """Return eigenvalues from one rank in ascending order up to another, and their vectors."""
     try:
         values, vectors = scipy.linalg.eigh(
             A, subset_by_index=[start, stop - 1], check_finite=False

@@ -63,7 +63,7 @@ class GramFactor:
         Sum of the kept eigenvalues over the trace. Above one if negative eigenvalues exist;
         one if the trace is not positive.
     negative : float or None
-        Share of the negative eigenvalues in the sum of all magnitudes: zero for true Euclidean
+        Fraction of the negative eigenvalues in the sum of all magnitudes: zero for true Euclidean
         distances. None if only leading eigenvalues were computed.
     """
 
@@ -75,7 +75,7 @@ class GramFactor:
 
 @dataclass(frozen=True, eq=False)
 class PrincipalCoordinates:
-    """Points turned into their principal axes.
+    """Points in their principal axes.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class PrincipalCoordinates:
     total_variance : float
         Sum of the variances of all features.
     explained : float
-        Share of the total variance in the kept axes (one if there is no variance).
+        Fraction of the total variance in the kept axes (one if there is no variance).
     """
 
     coordinates: FloatArray
@@ -149,7 +149,7 @@ def coordinates_from_gram(
     return GramFactor(
         coordinates=vectors[:, :kept] * lengths,
         eigenvalues=values,
-        explained=_share(float((lengths**2).sum()), float(np.trace(gram, dtype=np.float64))),
+        explained=_fraction(float((lengths**2).sum()), float(np.trace(gram, dtype=np.float64))),
         negative=negative if whole else None,
     )
 
@@ -176,7 +176,7 @@ def numerical_rank(eigenvalues: FloatArray, *, tol: float | None = None) -> int:
 def principal_coordinates(
     X: FloatArray, n_components: int | None = None, *, tol: float | None = None
 ) -> PrincipalCoordinates:
-    """Turn points into their principal axes (PCA).
+    """Express points in their principal axes (PCA).
 
     Notes
     -----
@@ -214,7 +214,7 @@ def principal_coordinates(
         wanted = max(1, int((variances > floor).sum()))
     variances, axes = variances[:wanted], np.ascontiguousarray(axes[:, :wanted])
     coordinates = np.empty((n, wanted), dtype=X.dtype)
-    explained = _share(float(variances.sum()), total)
+    explained = _fraction(float(variances.sum()), total)
     with np.errstate(over="ignore"):
         for part, block in _centered_blocks(X, mean, unit):
             coordinates[part] = block @ axes * unit
@@ -316,5 +316,5 @@ def _check_components(n_components: int | None, most: int) -> int:
     return count
 
 
-def _share(part: float, total: float) -> float:
+def _fraction(part: float, total: float) -> float:
     return part / total if total > 0 else 1.0

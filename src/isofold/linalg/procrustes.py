@@ -115,20 +115,20 @@ def procrustes(
     >>> import numpy as np
     >>> from isofold.linalg import procrustes
     >>> corner = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
-    >>> turned = np.array([[5.0, 5.0], [5.0, 6.0], [3.0, 5.0]])
-    >>> fit = procrustes(corner, turned)
-    >>> bool(np.allclose(fit.transform.apply(corner), turned))
+    >>> rotated = np.array([[5.0, 5.0], [5.0, 6.0], [3.0, 5.0]])
+    >>> fit = procrustes(corner, rotated)
+    >>> bool(np.allclose(fit.transform.apply(corner), rotated))
     True
     """
-    source, target, shares = _check_sets(source, target, weights)
+    source, target, fractions = _check_sets(source, target, weights)
     # Each set in its own unit, so that no square overflows or vanishes. Weighted means are the
     # optimal centers; float64 throughout, the input may be float32.
     source_unit, target_unit = unit_of(source), unit_of(target)
     source, target = source / source_unit, target / target_unit
-    source_mean, target_mean = shares @ source, shares @ target
+    source_mean, target_mean = fractions @ source, fractions @ target
     centered_source, centered_target = source - source_mean, target - target_mean
     u, singular, vt = np.linalg.svd(
-        (centered_source * shares[:, None]).T @ centered_target, full_matrices=False
+        (centered_source * fractions[:, None]).T @ centered_target, full_matrices=False
     )
     square = source.shape[1] == target.shape[1]
     if square and not reflection and np.linalg.det(u) * np.linalg.det(vt) < 0:
@@ -138,14 +138,14 @@ def procrustes(
     # c S R - T = unit · (a S' R - b T') for the sets S', T' in their own units.
     unit = target_unit if scale else max(source_unit, target_unit)
     a, b, factor = source_unit / unit, target_unit / unit, 1.0
-    spread = float(shares @ (centered_source**2).sum(axis=1))
+    spread = float(fractions @ (centered_source**2).sum(axis=1))
     if scale and spread > 0:
         a = max(0.0, float(singular.sum()) / spread)
         # A positive factor that vanishes is out of range like one that overflows.
         ratio = target_unit / source_unit or np.inf
         factor = a * ratio if a > 0 else 0.0
     gaps = a * centered_source @ rotation - b * centered_target
-    residual = unit * np.sqrt(shares @ (gaps**2).sum(axis=1))
+    residual = unit * np.sqrt(fractions @ (gaps**2).sum(axis=1))
     translation = unit * (b * target_mean - a * source_mean @ rotation)
     refuse_overflow(
         np.array([factor, residual, *translation]), name="Scale, residual or translation"
@@ -156,7 +156,7 @@ def procrustes(
 def _check_sets(
     source: FloatArray, target: FloatArray, weights: npt.ArrayLike | None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return both sets in float64 and the weights as shares that sum to one."""
+    """Return both sets in float64 and the weights as fractions that sum to one."""
     source = as_float_matrix(source, name="source").astype(np.float64, copy=False)
     target = as_float_matrix(target, name="target").astype(np.float64, copy=False)
     n = len(source)
@@ -173,14 +173,14 @@ def _check_sets(
             f"exchange the two."
         )
         raise InvalidInputError(msg)
-    shares = np.ones(n) if weights is None else as_float_vector(weights, name="weights")
-    shares = shares.astype(np.float64, copy=False)
+    fractions = np.ones(n) if weights is None else as_float_vector(weights, name="weights")
+    fractions = fractions.astype(np.float64, copy=False)
     with np.errstate(over="ignore"):
-        total = float(shares.sum()) if shares.shape == (n,) else 0.0
-    if not (np.isfinite(total) and total > 0 and shares.min() >= 0):
+        total = float(fractions.sum()) if fractions.shape == (n,) else 0.0
+    if not (np.isfinite(total) and total > 0 and fractions.min() >= 0):
         msg = (
-            f"weights of shape {shares.shape} must be {n} nonnegative finite numbers with a "
+            f"weights of shape {fractions.shape} must be {n} nonnegative finite numbers with a "
             f"positive sum, one for each point."
         )
         raise InvalidInputError(msg)
-    return source, target, shares / total
+    return source, target, fractions / total

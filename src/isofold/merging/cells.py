@@ -1,4 +1,4 @@
-"""Points cut into pieces of about one size, by one of several clusterings."""
+"""Points cut into cells of about one size, by one of several clusterings."""
 
 from __future__ import annotations
 
@@ -9,29 +9,23 @@ from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.clustering.balanced import balanced_clusters, join_small
 from isofold.linalg import principal_coordinates
+from isofold.merging.rules import RULES, MergingRules
 from isofold.neighbors import SpanningTree, euclidean_spanning_tree
 
-__all__ = ["CLUSTERINGS", "compressed", "cut_pieces", "tree_clusters"]
+__all__ = ["CLUSTERINGS", "compressed", "cut_cells", "tree_clusters"]
 
 CLUSTERINGS = ("balanced", "gmm", "mst")
 
-MOST_GAUSSIANS = 32
-"""Gaussians of "gmm", as in the paper."""
 
-
-MOST_AXES = 32
-"""Principal axes in which points are clustered: the rest is mostly noise, and takes time."""
-
-
-def compressed(points: FloatArray) -> FloatArray:
+def compressed(points: FloatArray, rules: MergingRules = RULES) -> FloatArray:
     """Return points in their widest principal axes, if they have many."""
-    if points.shape[1] <= MOST_AXES:
+    if points.shape[1] <= rules.most_axes:
         return points
-    return principal_coordinates(points, min(MOST_AXES, len(points))).coordinates
+    return principal_coordinates(points, min(rules.most_axes, len(points))).coordinates
 
 
-@stage("pieces")
-def cut_pieces(
+@stage("cells")
+def cut_cells(
     points: FloatArray,
     size: int,
     *,
@@ -40,14 +34,15 @@ def cut_pieces(
     seed: int,
     is_quick: bool = False,
     n_jobs: int | None = None,
+    rules: MergingRules = RULES,
 ) -> IntArray:
-    """Cut points into pieces."""
+    """Cut points into cells."""
     n = len(points)
     least = min(n, max(least, (size + 1) // 2))
-    n_pieces = max(1, n // max(size, least))
+    n_cells = max(1, n // max(size, least))
     if clustering == "balanced":
         found = balanced_clusters(
-            points, n_pieces, least=least, is_quick=is_quick, random_state=seed, n_jobs=n_jobs
+            points, n_cells, least=least, is_quick=is_quick, random_state=seed, n_jobs=n_jobs
         )
         return found.labels
     if clustering == "mst":
@@ -55,7 +50,7 @@ def cut_pieces(
     # Imported late: it would lengthen ``import isofold``.
     from sklearn.mixture import GaussianMixture
 
-    mixture = GaussianMixture(min(MOST_GAUSSIANS, n_pieces), random_state=seed)
+    mixture = GaussianMixture(min(rules.most_gaussians, n_cells), random_state=seed)
     # Whatever the user has set: these are arrays of NumPy.
     with config_context(array_api_dispatch=False):
         found = mixture.fit_predict(points)

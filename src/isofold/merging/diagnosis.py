@@ -9,18 +9,10 @@ import numpy as np
 from isofold._findings import Finding, Severity
 from isofold._typing import IntArray
 from isofold.merging.layout import Merged
+from isofold.merging.rules import RULES, MergingRules
 from isofold.merging.tears import Tears
 
 __all__ = ["find_components", "find_planes", "find_tears_on_map"]
-
-STEEP = 80.0
-"""Degrees from which planes are so far from parallel that the rotation between them is a guess."""
-
-THICK = 0.2
-"""Fraction of the variance of most cells off their planes above which these say little."""
-
-TORN_EVERYWHERE = 0.1
-"""Median distortion above which a map that is torn is not merely cut somewhere."""
 
 
 def find_components(
@@ -41,7 +33,7 @@ def find_components(
         yield Finding.of("outliers", Severity.DOUBT, form="merged", n=n_outliers, least=least)
 
 
-def find_planes(merged: Merged) -> Iterator[Finding]:
+def find_planes(merged: Merged, rules: MergingRules = RULES) -> Iterator[Finding]:
     """Yield findings about planes that are arbitrary, say little, or do not go together."""
     planes = merged.planes
     q = planes.axes.shape[2]
@@ -51,18 +43,18 @@ def find_planes(merged: Merged) -> Iterator[Finding]:
             "degenerate_planes",
             Severity.DOUBT,
             n=n_degenerate,
-            n_cells=planes.n_pieces,
+            n_cells=planes.n_cells,
             dimension=q,
         )
     off = float(np.median(planes.off))
-    if off > THICK:
-        yield Finding.checked("thick_cells", off, THICK, is_raised=True, dimension=q)
-    n_steep = int((merged.angles > np.deg2rad(STEEP)).sum())
+    if off > rules.thick:
+        yield Finding.checked("thick_cells", off, rules.thick, is_raised=True, dimension=q)
+    n_steep = int((merged.angles > np.deg2rad(rules.steep)).sum())
     if n_steep:
         yield Finding.checked(
             "steep_folds",
             np.rad2deg(float(merged.angles.max())),
-            STEEP,
+            rules.steep,
             is_raised=True,
             n=n_steep,
             n_folds=len(merged.angles),
@@ -70,19 +62,21 @@ def find_planes(merged: Merged) -> Iterator[Finding]:
         )
 
 
-def find_tears_on_map(tears: Tears, cuts: IntArray) -> Iterator[Finding]:
+def find_tears_on_map(
+    tears: Tears, cuts: IntArray, rules: MergingRules = RULES
+) -> Iterator[Finding]:
     """Yield a finding about neighbors that the map tears apart."""
-    if not tears.n_places:
+    if not tears.n_tears:
         return
     error = float(np.median(tears.distortion))
     yield Finding.checked(
         "tears",
         error,
-        TORN_EVERYWHERE,
+        rules.torn_everywhere,
         is_raised=True,
-        form="everywhere" if error > TORN_EVERYWHERE else "",
+        form="everywhere" if error > rules.torn_everywhere else "",
         n_pairs=len(cuts),
-        n_tears=tears.n_places,
+        n_tears=tears.n_tears,
         first=int(cuts[0, 0]),
         second=int(cuts[0, 1]),
     )

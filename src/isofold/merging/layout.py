@@ -15,53 +15,55 @@ from scipy.spatial import KDTree
 from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.linalg import principal_coordinates
+from isofold.linalg.motions import RigidMotions
 from isofold.merging.folds import place_means
-from isofold.merging.walk import Motions, PieceTree, lift_tree, merge
+from isofold.merging.walk import CellTree, lift_tree, merge
 from isofold.neighbors import Neighbors, SpanningTree, build_search
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.spanning import component_labels, tree_of_places
 from isofold.patches.planes import Planes, fit_planes
-from isofold.placement.by_paths import arranging_motions
+from isofold.placement.by_paths import place_by_paths
+from isofold.placement.links import Links
 from isofold.sdp import SDPSolution
 
-__all__ = ["Core", "Merged", "components_of", "find_core", "lay_out", "sound_planes"]
+__all__ = ["CoreNodes", "Merged", "components_of", "find_core", "lay_out", "sound_planes"]
 
 Improve: TypeAlias = Callable[
-    [IntArray, Planes, FloatArray], tuple[Planes, Motions, SDPSolution | None]
+    [IntArray, Planes, FloatArray], tuple[Planes, RigidMotions, SDPSolution | None]
 ]
 
 VANISHING = 1e-140
-"""Share of the largest coordinate below which a coordinate makes no distance."""
+"""Fraction of the largest coordinate below which a coordinate makes no distance."""
 
 LISTED = 16
 """Neighbors that are listed for the spanning tree."""
 
 
 @dataclass(frozen=True, eq=False)
-class Core:
-    """The distinct samples that make pieces, in an order in which neighbors are near each other.
+class CoreNodes:
+    """The distinct samples that make cells, in an order in which neighbors are near each other.
 
     Attributes
     ----------
-    places : ndarray of shape (n_places, d)
+    points : ndarray of shape (n_nodes, d)
         Where they are, in float64.
-    rows : ndarray of int of shape (n_places,)
-        The first sample at every place.
-    place_of : ndarray of int of shape (n_samples,)
-        The place of every sample; the nearest one for samples that make no pieces.
+    samples : ndarray of int of shape (n_nodes,)
+        The first sample at every node.
+    node_of : ndarray of int of shape (n_samples,)
+        The node of every sample; the nearest one for samples that make no cells.
     is_core : ndarray of bool of shape (n_samples,)
-        Whether a sample is at a place, rather than near one.
+        Whether a sample is at a node, rather than near one.
     near : Neighbors
-        The nearest other places of every place.
+        The nearest other nodes of every node.
     tree : SpanningTree
         Their spanning tree.
-    components : ndarray of int of shape (n_places,)
+    components : ndarray of int of shape (n_nodes,)
         Their components in the graph of neighbors, the largest first.
     """
 
-    places: FloatArray
-    rows: IntArray
-    place_of: IntArray
+    points: FloatArray
+    samples: IntArray
+    node_of: IntArray
     is_core: BoolArray
     near: Neighbors
     tree: SpanningTree
@@ -92,9 +94,9 @@ class Merged:
     ----------
     planes : Planes
         The planes.
-    motions : Motions
+    motions : RigidMotions
         Where they go: centered, in principal axes.
-    tree : PieceTree
+    tree : CellTree
         The tree, or forest, along which they were merged.
     angles : ndarray of shape (n_edges,)
         Angles between the planes that it joins.
@@ -105,8 +107,8 @@ class Merged:
     """
 
     planes: Planes
-    motions: Motions
-    tree: PieceTree
+    motions: RigidMotions
+    tree: CellTree
     angles: FloatArray
     images: FloatArray
     solution: SDPSolution | None = None
@@ -115,27 +117,27 @@ class Merged:
 @stage("neighbors")
 def find_core(
     X: FloatArray, *, n_neighbors: int, least: int, n_jobs: int | None = None
-) -> Core | None:
-    """Find the samples that make pieces."""
+) -> CoreNodes | None:
+    """Find the samples that make cells."""
     X = without_traces(X)
     distinct = find_distinct(X)
-    rows, place_of = distinct.sample_of_node, distinct.node_of_sample
+    rows, node_of = distinct.sample_of_node, distinct.node_of_sample
     if len(rows) < 2:
         return None
-    rows, place_of = _neighbors_together(X, rows, place_of)
+    rows, node_of = _neighbors_together(X, rows, node_of)
     near, tree, components = _hanging_together(X[rows], n_neighbors, n_jobs)
     is_large = np.bincount(components)[components] >= least
     is_core = np.ones(len(X), dtype=bool)
     if is_large.any() and not is_large.all():
-        is_core, kept = is_large[place_of], np.flatnonzero(is_large)
+        is_core, kept = is_large[node_of], np.flatnonzero(is_large)
         search = build_search(X[rows[kept]].astype(np.float64), n_jobs=n_jobs)
         number = np.empty(len(rows), dtype=np.intp)
         number[kept] = np.arange(len(kept))
         number[~is_large] = search.query(X[rows[~is_large]].astype(np.float64), 1).indices[:, 0]
-        rows, place_of = rows[kept], number[place_of]
+        rows, node_of = rows[kept], number[node_of]
         near, tree, components = _hanging_together(X[rows], n_neighbors, n_jobs)
-    places = X[rows].astype(np.float64)
-    return Core(places, rows, place_of, is_core, near, tree, components)
+    points = X[rows].astype(np.float64)
+    return CoreNodes(points, rows, node_of, is_core, near, tree, components)
 
 
 def without_traces(X: FloatArray) -> FloatArray:
@@ -146,9 +148,9 @@ def without_traces(X: FloatArray) -> FloatArray:
 
 
 def _neighbors_together(
-    X: FloatArray, rows: IntArray, place_of: IntArray
+    X: FloatArray, rows: IntArray, node_of: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Return places in the order of the leaves of a KD-tree, and the place of every sample.
+    """Return nodes in the order of the leaves of a KD-tree, and the node of every sample.
 
     What is near each other in space is then near in memory, which halves the time at a million
     points.
@@ -156,18 +158,18 @@ def _neighbors_together(
     order = KDTree(X[rows], balanced_tree=False).indices
     number = np.empty(len(rows), dtype=np.intp)
     number[order] = np.arange(len(rows))
-    return rows[order], number[place_of]
+    return rows[order], number[node_of]
 
 
 def _hanging_together(
-    places: FloatArray, n_neighbors: int, n_jobs: int | None
+    points: FloatArray, n_neighbors: int, n_jobs: int | None
 ) -> tuple[Neighbors, SpanningTree, IntArray]:
-    """Return neighbors, spanning tree and components of places."""
-    places = places.astype(np.float64)
-    most = len(places) - 1
+    """Return neighbors, spanning tree and components of points."""
+    points = points.astype(np.float64)
+    most = len(points) - 1
     k = min(n_neighbors, most)
-    lists = build_search(places, n_jobs=n_jobs).query_self(min(max(LISTED, k), most))
-    tree = tree_of_places(places, lists, n_jobs=n_jobs)
+    lists = build_search(points, n_jobs=n_jobs).query_self(min(max(LISTED, k), most))
+    tree = tree_of_places(points, lists, n_jobs=n_jobs)
     near = Neighbors(lists.distances[:, :k], lists.indices[:, :k])
     return near, tree, components_of(near, tree)
 
@@ -195,18 +197,18 @@ def components_of(near: Neighbors, tree: SpanningTree) -> IntArray:
 def sound_planes(
     points: FloatArray, labels: IntArray, tree: SpanningTree, n_components: int
 ) -> Planes:
-    """Fit planes to pieces; those whose points span too little join the nearest along the tree."""
+    """Fit planes to cells; those whose points span too little join the nearest along the tree."""
     planes = fit_planes(points, labels, n_components)
-    while len(flat := np.flatnonzero(planes.ranks < n_components)):
-        pieces = lift_tree(tree, planes)
-        gaps = np.linalg.norm(np.diff(points[pieces.crossings], axis=1)[:, 0], axis=1)
-        number = np.arange(planes.n_pieces)
-        is_joined = np.zeros(planes.n_pieces, dtype=bool)
-        is_flat = np.zeros(planes.n_pieces, dtype=bool)
-        is_flat[flat] = True
+    while len(thin := np.flatnonzero(planes.ranks < n_components)):
+        cells = lift_tree(tree, planes)
+        gaps = np.linalg.norm(np.diff(points[cells.crossings], axis=1)[:, 0], axis=1)
+        number = np.arange(planes.n_cells)
+        is_joined = np.zeros(planes.n_cells, dtype=bool)
+        is_thin = np.zeros(planes.n_cells, dtype=bool)
+        is_thin[thin] = True
         for edge in np.argsort(gaps, kind="stable"):
-            one, other = pieces.edges[edge]
-            if (is_flat[one] or is_flat[other]) and not (is_joined[one] or is_joined[other]):
+            one, other = cells.edges[edge]
+            if (is_thin[one] or is_thin[other]) and not (is_joined[one] or is_joined[other]):
                 number[other] = one
                 is_joined[[one, other]] = True
         if not is_joined.any():
@@ -216,9 +218,9 @@ def sound_planes(
     return planes
 
 
-@stage("merge pieces")
+@stage("merge cells")
 def lay_out(
-    core: Core,
+    core: CoreNodes,
     planes: Planes,
     *,
     hinge: str,
@@ -226,17 +228,17 @@ def lay_out(
     improve: Improve | None = None,
 ) -> Merged:
     """Merge the planes of every component, and put the components into one frame."""
-    points, components = core.places, core.components
-    pieces = lift_tree(core.forest, planes)
-    owner = np.empty(planes.n_pieces, dtype=np.intp)
+    points, components = core.points, core.components
+    cells = lift_tree(core.forest, planes)
+    owner = np.empty(planes.n_cells, dtype=np.intp)
     owner[planes.labels] = components
     roots = np.unique(owner, return_index=True)[1]
     roots[components[start]] = planes.labels[start]
     walk = "parallel" if hinge == "isomap" else hinge
-    motions, angles = merge(points, planes, pieces, roots=roots, hinge=walk)
-    members: list[IntArray] = [np.flatnonzero(components == part) for part in range(len(roots))]
+    motions, angles = merge(points, planes, cells, roots=roots, hinge=walk)
+    members: list[IntArray] = [np.flatnonzero(components == k) for k in range(len(roots))]
     if hinge == "isomap":
-        motions = _by_folds(planes, pieces, owner)
+        motions = _by_folds(planes, cells, owner)
     labels, flat = planes.labels, planes.coordinates(points, planes.labels)
     solution = None
     if improve is not None:
@@ -247,50 +249,51 @@ def lay_out(
         images = motions.apply(flat, labels)
         motions = _arranged(motions, members, images, core.bridges, owner)
     principal = principal_coordinates(motions.apply(flat, labels), flat.shape[1])
-    motions = motions.moved(principal.axes, -principal.mean @ principal.axes)
+    to_mean = -principal.mean @ principal.axes
+    motions = motions.then(RigidMotions(principal.axes[None], to_mean[None]))
     images = motions.apply(flat, labels)
-    return Merged(planes, motions, pieces, angles, images, solution)
+    return Merged(planes, motions, cells, angles, images, solution)
 
 
-def _by_folds(planes: Planes, tree: PieceTree, owner: IntArray) -> Motions:
-    """Place the pieces of every component by the lengths over their folds."""
+def _by_folds(planes: Planes, tree: CellTree, owner: IntArray) -> RigidMotions:
+    """Place the cells of every component by the lengths over their folds."""
     q = planes.axes.shape[2]
-    rotations = np.tile(np.eye(q), (planes.n_pieces, 1, 1))
-    translations = np.zeros((planes.n_pieces, q))
-    for part in range(int(owner.max()) + 1):
-        own = np.flatnonzero(owner == part)
-        number = np.full(planes.n_pieces, -1)
+    motions = RigidMotions.identity(planes.n_cells, q)
+    for component in range(int(owner.max()) + 1):
+        own = np.flatnonzero(owner == component)
+        number = np.full(planes.n_cells, -1)
         number[own] = np.arange(len(own))
-        edges = tree.edges[owner[tree.edges[:, 0]] == part]
+        edges = tree.edges[owner[tree.edges[:, 0]] == component]
         some = _some_planes(planes, own)
-        translations[own] = place_means(some, PieceTree(number[edges], edges)).translations
-    return Motions(rotations, translations)
+        placed = place_means(some, CellTree(number[edges], edges))
+        motions.translations[own] = placed.translations
+    return motions
 
 
 def _improved(
     planes: Planes,
-    motions: Motions,
+    motions: RigidMotions,
     members: list[IntArray],
     images: FloatArray,
     owner: IntArray,
     improve: Improve,
-) -> tuple[Planes, Motions, SDPSolution | None]:
+) -> tuple[Planes, RigidMotions, SDPSolution | None]:
     """Return what is made of the planes and motions of every component."""
     means, axes = planes.means.copy(), planes.axes.copy()
     rotations, translations = motions.rotations.copy(), motions.translations.copy()
     solution = None
-    for part, own_points in enumerate(members):
-        own = np.flatnonzero(owner == part)
+    for component, own_points in enumerate(members):
+        own = np.flatnonzero(owner == component)
         if len(own) == 1:
             continue
-        number = np.full(planes.n_pieces, -1)
+        number = np.full(planes.n_cells, -1)
         number[own] = np.arange(len(own))
         some = replace(_some_planes(planes, own), labels=number[planes.labels[own_points]])
         better, moved, found = improve(own_points, some, images[own_points])
-        solution = found if part == 0 else solution
+        solution = found if component == 0 else solution
         means[own], axes[own] = better.means, better.axes
         rotations[own], translations[own] = moved.rotations, moved.translations
-    return replace(planes, means=means, axes=axes), Motions(rotations, translations), solution
+    return replace(planes, means=means, axes=axes), RigidMotions(rotations, translations), solution
 
 
 def _some_planes(planes: Planes, own: IntArray) -> Planes:
@@ -308,21 +311,13 @@ def _some_planes(planes: Planes, own: IntArray) -> Planes:
 
 
 def _arranged(
-    motions: Motions,
+    motions: RigidMotions,
     members: list[IntArray],
     images: FloatArray,
     bridges: SpanningTree,
     owner: IntArray,
-) -> Motions:
+) -> RigidMotions:
     """Return the motions with the components in one frame."""
-    placing = arranging_motions(
-        members,
-        [images[own] for own in members],
-        bridges.edges,
-        bridges.lengths,
-        len(images),
-    )
-    turns = np.stack([motion.rotation for motion in placing])[owner]
-    shifts = np.stack([motion.translation for motion in placing])[owner]
-    moved = (motions.translations[:, None, :] @ turns)[:, 0] + shifts
-    return Motions(motions.rotations @ turns, moved)
+    links = Links.between(members, bridges.edges, bridges.lengths)
+    placing = place_by_paths([images[own] for own in members], links)
+    return motions.then(placing.restrict(owner))

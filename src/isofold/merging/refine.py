@@ -8,8 +8,8 @@ import numpy as np
 
 from isofold._typing import FloatArray
 from isofold.linalg import procrustes
+from isofold.linalg.motions import RigidMotions
 from isofold.merging.tears import is_torn
-from isofold.merging.walk import Motions
 from isofold.neighbors import NeighborGraph, build_graph
 from isofold.neighbors.spanning import spanning_forest_of
 from isofold.patches import fit_charts
@@ -30,8 +30,8 @@ def stitch_planes(
     n_neighbors: int,
     solver: LowRankSDP,
     n_jobs: int | None = None,
-) -> tuple[Planes, Motions, SDPSolution | None]:
-    """Grow pieces until they overlap, and fit them to each other wherever they do."""
+) -> tuple[Planes, RigidMotions, SDPSolution | None]:
+    """Grow cells until they overlap, and fit them to each other wherever they do."""
     q = images.shape[1]
     k = min(n_neighbors, len(points) - 1)
     graph = _untorn(build_graph(points, n_neighbors=k, n_jobs=n_jobs), planes, images)
@@ -47,17 +47,15 @@ def stitch_planes(
         dimensions=charts.dimensions,
     )
     grown = replace(planes, means=charts.atlas.origins, axes=charts.atlas.axes)
-    motions = Motions(found.rotations, found.translations)
-    moved = motions.apply(grown.coordinates(points, grown.labels), grown.labels)
-    back = procrustes(moved, images).transform
-    motions = motions.moved(np.asarray(back.rotation), np.asarray(back.translation))
-    return grown, motions, found.solution
+    moved = found.motions.apply(grown.coordinates(points, grown.labels), grown.labels)
+    back = RigidMotions.stacked([procrustes(moved, images).transform])
+    return grown, found.motions.then(back), found.solution
 
 
 def _untorn(graph: NeighborGraph, planes: Planes, images: FloatArray) -> NeighborGraph:
     """Return the graph without the neighbors that the map tears apart.
 
-    Where layers are close to each other some neighbors lie across. Pieces must not grow there.
+    Where layers are close to each other some neighbors lie across. Cells must not grow there.
     """
     kept = ~is_torn(
         np.linalg.norm(images[graph.edges[:, 0]] - images[graph.edges[:, 1]], axis=1),

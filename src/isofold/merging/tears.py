@@ -23,14 +23,14 @@ class Tears:
     ----------
     pairs : ndarray of int of shape (n_pairs, 2)
         Neighbors i < j that were torn apart.
-    n_places : int
-        In how many places: groups of neighboring pieces between which they lie.
+    n_tears : int
+        Number of tears: groups of neighboring cells between which they lie.
     distortion : ndarray of shape (n_points,)
         Mean relative error of the distances to neighbors at every point.
     """
 
     pairs: IntArray
-    n_places: int
+    n_tears: int
     distortion: FloatArray
 
 
@@ -50,28 +50,28 @@ def find_tears(images: FloatArray, near: Neighbors, labels: IntArray, reach: Flo
         ends = np.stack([own, labels[others]], axis=2)
         row, column = np.nonzero(is_torn(on_map, lengths, ends, reach))
         torn.append(np.stack([row + start, others[row, column]], axis=1))
-    arrows = np.concatenate(torn)
-    pairs = np.unique(np.sort(arrows, axis=1), axis=0)
+    directed = np.concatenate(torn)
+    pairs = np.unique(np.sort(directed, axis=1), axis=0)
     return Tears(pairs, _n_groups(labels[pairs], near, labels, len(reach)), distortion)
 
 
 def is_torn(
-    on_map: FloatArray, lengths: FloatArray, pieces: IntArray, reach: FloatArray
+    on_map: FloatArray, lengths: FloatArray, cells: IntArray, reach: FloatArray
 ) -> BoolArray:
-    """Return which neighbors, in two pieces each, are torn apart."""
-    differ = pieces[..., 0] != pieces[..., 1]
-    return np.asarray(differ & (on_map - lengths > reach[pieces].max(axis=-1)))
+    """Return which neighbors, in two cells each, are torn apart."""
+    differ = cells[..., 0] != cells[..., 1]
+    return np.asarray(differ & (on_map - lengths > reach[cells].max(axis=-1)))
 
 
-def _n_groups(torn: IntArray, near: Neighbors, labels: IntArray, n_pieces: int) -> int:
-    """Return into how many groups the pieces at tears fall.
+def _n_groups(torn: IntArray, near: Neighbors, labels: IntArray, n_cells: int) -> int:
+    """Return into how many groups the cells at tears fall.
 
-    Pieces belong together if a tear lies between them, or if they are neighbors at one: a cut runs
+    Cells belong together if a tear lies between them, or if they are neighbors at one: a cut runs
     along many.
     """
     if not len(torn):
         return 0
-    is_at_tear = np.zeros(n_pieces, dtype=bool)
+    is_at_tear = np.zeros(n_cells, dtype=bool)
     is_at_tear[torn] = True
     points = np.flatnonzero(is_at_tear[labels])
     own = np.repeat(labels[points], near.indices.shape[1])
@@ -80,6 +80,6 @@ def _n_groups(torn: IntArray, near: Neighbors, labels: IntArray, n_pieces: int) 
     rows = np.concatenate([torn[:, 0], own[beside]])
     columns = np.concatenate([torn[:, 1], other[beside]])
     ones = np.ones(len(rows), dtype=bool)
-    links = sp.csr_array((ones, (rows, columns)), shape=(n_pieces, n_pieces))
+    links = sp.csr_array((ones, (rows, columns)), shape=(n_cells, n_cells))
     groups = connected_components(links, directed=False)[1]
     return len(np.unique(groups[torn]))

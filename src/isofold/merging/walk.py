@@ -1,14 +1,14 @@
-r"""Merging planes along a tree (PLML): each is turned onto its neighbor about a hinge between them.
+r"""Merging planes along a tree (PLML): each is rotated onto its neighbor about a hinge.
 
-Piece l has the plane (m_l, U_l), and a point x of it the coordinates u = (x − m_l)U_l. Pieces are
+Cell l has the plane (m_l, U_l), and a point x of it the coordinates u = (x − m_l)U_l. Cells are
 joined by the tree of least total distance of means among those that an edge of the points' own
 spanning tree crosses. Over an edge ij of it the minimal rotation between the planes (by principal
 angles) and the hinge h, the middle of the shortest edge of points that crosses, give
 
     U_iᵀU_j = A diag(cos θ) Bᵀ,   P = A Bᵀ,      u_i = (u_j − (h − m_j)U_j)Pᵀ + (h − m_i)U_i,
 
-where the sign of a principal direction is turned if the way from m_j over h to m_i, as seen in both
-planes, turns back along it by more than cos θ: a sharp fold would be laid back onto itself
+where the sign of a principal direction is flipped if the path from m_j over h to m_i, as seen in
+both planes, turns back along it by more than cos θ: a sharp fold would be laid back onto itself
 otherwise. (Of COIL-20 a map to a line tears 50 of 72 neighbors apart without this, and 14 with it;
 on smooth data it changes nothing.) Along the tree these motions are composed to y = u R_l + t_l. As
 P_ji = P_ijᵀ and hinges are shared, another root moves the whole map rigidly and changes nothing
@@ -17,8 +17,8 @@ else.
 The thesis's walk rotates the whole model about the origin by a matrix that takes axis to axis; as
 axes have arbitrary signs and order, it spins the model (trustworthiness 0.83 instead of 1.00 on the
 Swiss roll). This is what it means. Two earlier forms remain for comparison: *parallel projections*
-turn about the previous mean and project, *orthogonal* projection (intersecting hyperplanes) does
-not turn at all and shrinks lengths by cos θ at every step.
+rotate about the previous mean and project, *orthogonal* projection (intersecting hyperplanes) does
+not rotate at all and shrinks lengths by cos θ at every step.
 
 References
 ----------
@@ -37,68 +37,39 @@ from scipy.sparse import csgraph
 
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
+from isofold.linalg.motions import RigidMotions
 from isofold.neighbors import SpanningTree
 from isofold.neighbors.spanning import spanning_forest_of
 from isofold.patches.planes import Planes
 
-__all__ = ["HINGES", "Motions", "PieceTree", "lift_tree", "merge"]
+__all__ = ["HINGES", "CellTree", "lift_tree", "merge"]
 
 
 @dataclass(frozen=True, eq=False)
-class PieceTree:
-    """A spanning tree of pieces, or a forest.
+class CellTree:
+    """A spanning tree of cells, or a forest.
 
     Attributes
     ----------
     edges : ndarray of int of shape (n_edges, 2)
-        Pairs of pieces i < j.
+        Pairs of cells i < j.
     crossings : ndarray of int of shape (n_edges, 2)
-        The points, one of each piece, between which an edge of points crosses.
+        The points, one of each cell, between which an edge of points crosses.
     """
 
     edges: IntArray
     crossings: IntArray
 
 
-@dataclass(frozen=True, eq=False)
-class Motions:
-    """Motions y = u R + t of pieces.
-
-    Attributes
-    ----------
-    rotations : ndarray of shape (n_pieces, q, q)
-        The matrices R.
-    translations : ndarray of shape (n_pieces, q)
-        The vectors t.
-    """
-
-    rotations: FloatArray
-    translations: FloatArray
-
-    def apply(self, coordinates: FloatArray, pieces: IntArray) -> FloatArray:
-        """Return the images of coordinates in given pieces, row by row."""
-        turned = (coordinates[:, None, :] @ self.rotations[pieces])[:, 0]
-        return np.asarray(turned + self.translations[pieces])
-
-    def undo(self, images: FloatArray, pieces: IntArray) -> FloatArray:
-        """Return the coordinates of images in given pieces, row by row; R must be orthogonal."""
-        offsets = images - self.translations[pieces]
-        return np.asarray((self.rotations[pieces] @ offsets[:, :, None])[:, :, 0])
-
-    def moved(self, rotation: FloatArray, translation: FloatArray) -> Motions:
-        """Return the motions followed by another one of all pieces."""
-        return Motions(self.rotations @ rotation, self.translations @ rotation + translation)
-
-
-def lift_tree(tree: SpanningTree, planes: Planes) -> PieceTree:
-    """Return the tree of pieces that a spanning tree of their points allows.
+def lift_tree(tree: SpanningTree, planes: Planes) -> CellTree:
+    """Return the tree of cells that a spanning tree of their points allows.
 
     The tree of the means alone would leap from one layer of a roll to the next.
     """
     ends = planes.labels[tree.edges]
     crossing = np.flatnonzero(ends[:, 0] != ends[:, 1])
     ends, points, lengths = ends[crossing], tree.edges[crossing], tree.lengths[crossing]
-    # The lower piece first.
+    # The lower cell first.
     swapped = ends[:, 0] > ends[:, 1]
     ends[swapped], points[swapped] = ends[swapped][:, ::-1], points[swapped][:, ::-1]
     order = np.lexsort((lengths, ends[:, 1], ends[:, 0]))
@@ -107,8 +78,8 @@ def lift_tree(tree: SpanningTree, planes: Planes) -> PieceTree:
     is_first[1:] = (ends[1:] != ends[:-1]).any(axis=1)
     ends, points = ends[is_first], points[is_first]
     gaps = np.linalg.norm(planes.means[ends[:, 0]] - planes.means[ends[:, 1]], axis=1)
-    kept = spanning_forest_of(planes.n_pieces, ends, gaps)
-    return PieceTree(ends[kept], points[kept])
+    kept = spanning_forest_of(planes.n_cells, ends, gaps)
+    return CellTree(ends[kept], points[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +89,10 @@ class _Steps:
     Attributes
     ----------
     parents, children : ndarray of int of shape (n_edges,)
-        The pieces.
+        The cells.
     overlaps : ndarray of shape (n_edges, q, q)
         U_jᵀU_i.
-    turns : ndarray of shape (n_edges, q, q)
+    rotations : ndarray of shape (n_edges, q, q)
         Pᵀ.
     hinges : ndarray of shape (n_edges, d)
         The middle of the edge of points.
@@ -132,26 +103,28 @@ class _Steps:
     parents: IntArray
     children: IntArray
     overlaps: FloatArray
-    turns: FloatArray
+    rotations: FloatArray
     hinges: FloatArray
     planes: Planes
 
 
 def _parallel(steps: _Steps) -> tuple[FloatArray, FloatArray]:
-    """Turn about the hinge: points beside it keep their distance."""
+    """Rotate about the hinge: points beside it keep their distance."""
     in_parent = steps.planes.coordinates(steps.hinges, steps.parents)
     in_child = steps.planes.coordinates(steps.hinges, steps.children)
-    return steps.turns, in_parent - _times(in_child, steps.turns)
+    return steps.rotations, in_parent - _times(in_child, steps.rotations)
 
 
 def _about_means(steps: _Steps) -> tuple[FloatArray, FloatArray]:
-    """Turn about the mean of the parent, then project: curved steps are shortened by θ²/6."""
+    """Rotate about the mean of the parent, then project: curved steps are shortened by θ²/6."""
     previous = steps.planes.means[steps.parents]
-    return steps.turns, -_times(steps.planes.coordinates(previous, steps.children), steps.turns)
+    return steps.rotations, -_times(
+        steps.planes.coordinates(previous, steps.children), steps.rotations
+    )
 
 
 def _orthogonal(steps: _Steps) -> tuple[FloatArray, FloatArray]:
-    """Project onto the plane of the parent without a turn."""
+    """Project onto the plane of the parent without a rotation."""
     means = steps.planes.means[steps.children]
     return steps.overlaps, steps.planes.coordinates(means, steps.parents)
 
@@ -167,13 +140,13 @@ HINGES: dict[str, Callable[[_Steps], tuple[FloatArray, FloatArray]]] = {
 def merge(
     points: FloatArray,
     planes: Planes,
-    tree: PieceTree,
+    tree: CellTree,
     *,
     roots: IntArray,
     hinge: str = "parallel",
-) -> tuple[Motions, FloatArray]:
+) -> tuple[RigidMotions, FloatArray]:
     """Lay all planes out in one, along the tree."""
-    parent, edge = _walk(tree, planes.n_pieces, roots)
+    parent, edge = _walk(tree, planes.n_cells, roots)
     children = np.flatnonzero(parent >= 0)
     parents, edges = parent[children], edge[children]
     overlaps = _overlaps(planes.axes, children, parents)
@@ -181,23 +154,21 @@ def merge(
     hinges = points[tree.crossings[edges]].mean(axis=1, dtype=np.float64)
     ahead = _ahead(planes, children, parents, hinges, left, right)
     signs = np.where(cosines + ahead < 0.0, -1.0, 1.0)
-    turns, shifts = HINGES[hinge](
+    rotations, shifts = HINGES[hinge](
         _Steps(
             parents=parents,
             children=children,
             overlaps=overlaps,
-            turns=(left * signs[:, None, :]) @ right,
+            rotations=(left * signs[:, None, :]) @ right,
             hinges=hinges,
             planes=planes,
         )
     )
-    q = planes.axes.shape[2]
-    rotations = np.tile(np.eye(q), (planes.n_pieces, 1, 1))
-    translations = np.zeros((planes.n_pieces, q))
-    rotations[children], translations[children] = turns, shifts
+    step = RigidMotions.identity(planes.n_cells, planes.axes.shape[2])
+    step.rotations[children], step.translations[children] = rotations, shifts
     angles = np.empty(len(tree.edges))
     angles[edges] = np.arccos(np.clip(cosines[:, -1], 0.0, 1.0))
-    return _composed(rotations, translations, parent), angles
+    return _composed(step, parent), angles
 
 
 def _ahead(
@@ -208,10 +179,10 @@ def _ahead(
     left: FloatArray,
     right: FloatArray,
 ) -> FloatArray:
-    """Return, for every principal direction, whether the way over the hinge goes on along it.
+    """Return, for every principal direction, whether the path over the hinge goes on along it.
 
-    The way is that from the mean of the child to the hinge, and on to the mean of the parent, each
-    within its own plane and of length one; what is returned are products of their shares.
+    The path is that from the mean of the child to the hinge, and on to the mean of the parent, each
+    within its own plane and of length one; what is returned are products of their components.
     """
     before = _unit_rows(planes.coordinates(hinges, children))
     after = -_unit_rows(planes.coordinates(hinges, parents))
@@ -224,35 +195,36 @@ def _unit_rows(rows: FloatArray) -> FloatArray:
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
 
 
-def _composed(rotations: FloatArray, translations: FloatArray, parent: IntArray) -> Motions:
-    """Compose the motions of all pieces onto their parents up to the roots.
+def _composed(motions: RigidMotions, parent: IntArray) -> RigidMotions:
+    """Compose the motions of all cells onto their parents up to the roots.
 
-    Every piece knows the way to some ancestor, and that one the way on: each round doubles what is
-    known, so that a chain of c pieces takes log c rounds.
+    Every cell knows the motion to some ancestor, and that one a further one. Each round doubles
+    what is known, so that a chain of c cells takes log c rounds.
     """
     ahead = parent.copy()
+    rotations, translations = motions.rotations.copy(), motions.translations.copy()
     while len(on := np.flatnonzero(ahead >= 0)):
-        at = ahead[on]
-        translations[on] = _times(translations[on], rotations[at]) + translations[at]
-        rotations[on] = rotations[on] @ rotations[at]
-        ahead[on] = ahead[at]
-    return Motions(rotations, translations)
+        known = RigidMotions(rotations, translations)
+        further = known.restrict(on).then(known.restrict(ahead[on]))
+        rotations[on], translations[on] = further.rotations, further.translations
+        ahead[on] = ahead[ahead[on]]
+    return RigidMotions(rotations, translations)
 
 
-def _walk(tree: PieceTree, n_pieces: int, roots: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the parent of every piece and the edge to it; -1 at the roots."""
+def _walk(tree: CellTree, n_cells: int, roots: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the parent of every cell and the edge to it; -1 at the roots."""
     n_edges = len(tree.edges)
     first, second = tree.edges.T
     # One more node joins the roots, so that one walk visits all trees.
-    rows = np.concatenate([first, np.full(len(roots), n_pieces)])
+    rows = np.concatenate([first, np.full(len(roots), n_cells)])
     columns = np.concatenate([second, roots])
     numbers = np.arange(1, n_edges + len(roots) + 1)
-    size = n_pieces + 1
+    size = n_cells + 1
     links = sp.csr_array((numbers, (rows, columns)), shape=(size, size))
     both = sp.csr_array(links + links.T)
-    parent = csgraph.breadth_first_order(both, n_pieces, directed=True)[1][:n_pieces]
-    edge = np.asarray(both[np.arange(n_pieces), parent]) - 1
-    return np.where(parent == n_pieces, -1, parent).astype(np.intp), edge
+    parent = csgraph.breadth_first_order(both, n_cells, directed=True)[1][:n_cells]
+    edge = np.asarray(both[np.arange(n_cells), parent]) - 1
+    return np.where(parent == n_cells, -1, parent).astype(np.intp), edge
 
 
 def _overlaps(axes: FloatArray, children: IntArray, parents: IntArray) -> FloatArray:

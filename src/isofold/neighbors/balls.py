@@ -88,18 +88,18 @@ def balls_around(
         msg = f"seeds must be nodes of the graph, 0 to {graph.n_nodes - 1}."
         raise InvalidInputError(msg)
     adjacency = adjacency_arrays(graph)
-    shares = np.array_split(np.arange(len(seeds)), min(n_workers(n_jobs), max(1, len(seeds))))
+    blocks = np.array_split(np.arange(len(seeds)), min(n_workers(n_jobs), max(1, len(seeds))))
 
-    def search(share: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-        return BallSearch(*adjacency).balls(seeds[share], sizes[share])
+    def search(block: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        return BallSearch(*adjacency).balls(seeds[block], sizes[block])
 
-    parts = list(ordered_map(search, shares, n_jobs=n_jobs))
-    counts = np.concatenate([np.diff(part[0]) for part in parts])
+    found = list(ordered_map(search, blocks, n_jobs=n_jobs))
+    counts = np.concatenate([np.diff(part[0]) for part in found])
     return GraphBalls(
         seeds=seeds,
         indptr=np.concatenate([[0], np.cumsum(counts)]),
-        nodes=np.concatenate([part[1] for part in parts]),
-        distances=np.concatenate([part[2] for part in parts]),
+        nodes=np.concatenate([part[1] for part in found]),
+        distances=np.concatenate([part[2] for part in found]),
     )
 
 
@@ -108,7 +108,7 @@ def cover_by_balls(
 ) -> GraphBalls:
     """Return balls whose cores cover the graph.
 
-    The next node that no core holds becomes a seed. Its core is the share `core` of its ball
+    The next node that no core holds becomes a seed. Its core is the fraction `core` of its ball
     that is nearest to it.
 
     Parameters
@@ -118,7 +118,7 @@ def cover_by_balls(
     sizes : ndarray of int of shape (n_nodes,)
         The size of the ball around every node, should it become a seed.
     core : float
-        Share of a ball that counts as covered, above 0 and at most 1.
+        Fraction of a ball that counts as covered, above 0 and at most 1.
     centers : ndarray of bool of shape (n_nodes,) or None, default=None
         The nodes that are to be covered by cores, all if None. Those of the others that no ball
         holds then are covered in the same way.
@@ -129,7 +129,7 @@ def cover_by_balls(
         The balls.
     """
     if not 0.0 < core <= 1.0:
-        msg = f"core={core!r} must be a share of a ball, above 0 and at most 1."
+        msg = f"core={core!r} must be a fraction of a ball, above 0 and at most 1."
         raise InvalidInputError(msg)
     if np.shape(sizes) != (graph.n_nodes,) or np.min(sizes) < 1:
         msg = f"sizes must hold a positive number for each of the {graph.n_nodes} nodes."

@@ -34,7 +34,11 @@ from isofold.neighbors.graph import (
     least_distances,
     points_of_nodes,
 )
-from isofold.neighbors.nearest_other import DistanceForeignSearch, ForeignSearch, PointForeignSearch
+from isofold.neighbors.nearest_other import (
+    NearestOtherOfDistances,
+    NearestOtherOfPoints,
+    NearestOtherSearch,
+)
 from isofold.neighbors.precomputed import check_distances
 from isofold.neighbors.search.build import METRICS
 from isofold.neighbors.spanning import join_components
@@ -51,7 +55,7 @@ def connect(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> NeighborGraph:
-    """Return a connected graph, with bridges where the given one falls into pieces.
+    """Return a connected graph, with bridges where the given one is disconnected.
 
     Parameters
     ----------
@@ -62,7 +66,7 @@ def connect(
     strategy : {"largest", "closest", "nearest"}, default="largest"
         Which components to join. "largest" and "nearest" give the minimum spanning tree of
         the components. "closest" joins every component to its `n_links` closest, which may
-        form cycles; if pieces are left, they are joined as by "nearest".
+        form cycles; if components are left, they are joined as by "nearest".
     n_links : int, default=1
         How many others "closest" joins a component to (all others at most). The other
         strategies have no use for it.
@@ -105,7 +109,7 @@ def connect(
 
 def _foreign_search(
     X: Any, graph: NeighborGraph, *, metric: str, n_jobs: int | None
-) -> ForeignSearch:
+) -> NearestOtherSearch:
     """Return the distances among the nodes of a graph, from its samples."""
     check_choice(metric, METRICS, name="metric")
     if metric == "precomputed" and sp.issparse(X):
@@ -116,15 +120,15 @@ def _foreign_search(
         )
         raise InvalidInputError(msg)
     if metric == "euclidean":
-        return PointForeignSearch(points_of_nodes(X, graph), n_jobs=n_jobs)
+        return NearestOtherOfPoints(points_of_nodes(X, graph), n_jobs=n_jobs)
     distances = check_distances(X)
     check_same_samples(distances, graph)
     nodes = Distinct(graph.node_of_sample, graph.sample_of_node)
-    return DistanceForeignSearch(least_distances(distances, nodes))
+    return NearestOtherOfDistances(least_distances(distances, nodes))
 
 
 def _closest_links(
-    source: ForeignSearch, components: Components, n_links: int
+    source: NearestOtherSearch, components: Components, n_links: int
 ) -> tuple[IntArray, FloatArray]:
     """Return the closest points between every component and its `n_links` closest ones."""
     gaps, near_ends, far_ends = _component_gaps(source, components)
@@ -138,7 +142,7 @@ def _closest_links(
 
 
 def _component_gaps(
-    source: ForeignSearch, components: Components
+    source: NearestOtherSearch, components: Components
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Return the distance of every two components and the nodes at its two ends.
 

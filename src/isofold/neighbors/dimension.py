@@ -2,7 +2,7 @@
 
 Two estimates that look at different things. The Levina-Bickel estimate reads the growth of
 neighbor distances and counts noise as dimension once the neighborhoods are small enough to
-see it. Local PCA counts the directions that carry a given share of a neighborhood's variance
+see it. Local PCA counts the directions that carry a given fraction of a neighborhood's variance
 and so looks past small noise, but too few neighbors cannot show many directions. Neither is
 a judge; take both as suggestions.
 """
@@ -116,7 +116,7 @@ def levina_bickel_dimension(
     # Distances may underflow to zero between points that differ in their last digits.
     distances = np.maximum(distances, np.finfo(distances.dtype).tiny)
     sizes = range(min(smallest, largest), largest + 1)
-    # Samples weigh equally, so a place counts as often as it is occupied.
+    # Samples weigh equally, so a node counts as often as it has samples.
     inverses = [inverse_dimensions(distances[:, :k])[distinct.node_of_sample] for k in sizes]
     value = float(np.mean([_invert(inverse.mean(), ceiling) for inverse in inverses]))
     # A single point's inverse is biased by (k - 1) / (k - 2); an average of inverses is not.
@@ -134,7 +134,7 @@ def local_pca_dimension(
     X: Any,
     *,
     n_neighbors: int = 20,
-    variance_share: float = 0.95,
+    variance_fraction: float = 0.95,
     n_jobs: int | None = None,
 ) -> DimensionEstimate:
     """Estimate intrinsic dimension by the directions that neighborhoods extend in.
@@ -145,9 +145,9 @@ def local_pca_dimension(
         The points.
     n_neighbors : int, default=20
         Size of a neighborhood, lowered to what the number of distinct points allows.
-    variance_share : float, default=0.95
+    variance_fraction : float, default=0.95
         The dimension at a point is the least number of principal directions that hold this
-        share of its neighborhood's variance.
+        fraction of its neighborhood's variance.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
 
@@ -168,16 +168,16 @@ def local_pca_dimension(
     """
     points = check_points(X)
     k = check_count(n_neighbors, name="n_neighbors", minimum=_MIN_NEIGHBORS)
-    if not 0 < variance_share <= 1:
-        msg = f"variance_share={variance_share!r} must lie above 0 and not above 1."
+    if not 0 < variance_fraction <= 1:
+        msg = f"variance_fraction={variance_fraction!r} must lie above 0 and not above 1."
         raise InvalidInputError(msg)
     distinct = find_distinct(points)
     k = _check_distinct(distinct.n_nodes, k)
-    places = points[distinct.sample_of_node]
-    neighbors = build_search(places, n_jobs=n_jobs).query_self(k).indices
+    distinct_points = points[distinct.sample_of_node]
+    neighbors = build_search(distinct_points, n_jobs=n_jobs).query_self(k).indices
     counts = [
-        _directions_for_share(values**2, variance_share)
-        for values in local_singular_values(places, neighbors)
+        _directions_for_fraction(values**2, variance_fraction)
+        for values in local_singular_values(distinct_points, neighbors)
     ]
     per_point = np.concatenate(counts)[distinct.node_of_sample].astype(np.float64)
     value = float(np.median(per_point))
@@ -195,11 +195,11 @@ def local_singular_values(points: FloatArray, neighbors: IntArray) -> Iterator[F
         yield np.linalg.svd(members, compute_uv=False)
 
 
-def _directions_for_share(variances: FloatArray, share: float) -> IntArray:
-    """Return how many of the leading variances hold a share of each row's total."""
+def _directions_for_fraction(variances: FloatArray, fraction: float) -> IntArray:
+    """Return how many of the leading variances hold a fraction of each row's total."""
     cumulative = np.cumsum(variances, axis=1)
-    # Rounding must not demand one more direction when the share is reached exactly.
-    enough = cumulative >= share * cumulative[:, -1:] * (1 - 1e-12)
+    # Rounding must not demand one more direction when the fraction is reached exactly.
+    enough = cumulative >= fraction * cumulative[:, -1:] * (1 - 1e-12)
     first: IntArray = enough.argmax(axis=1)
     return first + 1
 

@@ -1,4 +1,4 @@
-"""Arrows: directed lengths between nodes, on their way to the edges of a graph."""
+"""Directed edges: lengths from node to node, before they become the edges of a graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from isofold.neighbors.spanning import component_labels
 
 
 @dataclass(frozen=True, eq=False)
-class Arrows:
+class DirectedEdges:
     """Directed lengths among nodes, before they become edges."""
 
     tails: IntArray
@@ -20,55 +20,57 @@ class Arrows:
     lengths: FloatArray
 
 
-def arrows_from_lists(distances: FloatArray, indices: IntArray) -> Arrows:
-    """Return neighbor lists of equal length as arrows."""
+def edges_from_lists(distances: FloatArray, indices: IntArray) -> DirectedEdges:
+    """Return neighbor lists of equal length as directed edges."""
     n_nodes, k = indices.shape
-    return Arrows(np.repeat(np.arange(n_nodes), k), indices.ravel(), distances.ravel())
+    return DirectedEdges(np.repeat(np.arange(n_nodes), k), indices.ravel(), distances.ravel())
 
 
-def no_arrows(like: FloatArray) -> Arrows:
-    """Return no arrows, for a single node."""
+def no_directed_edges(like: FloatArray) -> DirectedEdges:
+    """Return no edges, for a single node."""
     none = np.empty(0, dtype=np.intp)
-    return Arrows(none, none, np.empty(0, dtype=like.dtype))
+    return DirectedEdges(none, none, np.empty(0, dtype=like.dtype))
 
 
-def contract(distinct: Distinct, arrows: Arrows) -> tuple[Distinct, Arrows]:
-    """Merge nodes that are zero apart, and drop the arrows that stay at one node."""
-    zero = arrows.lengths == 0
-    loops = arrows.tails == arrows.heads
+def contract(distinct: Distinct, directed: DirectedEdges) -> tuple[Distinct, DirectedEdges]:
+    """Merge nodes that are zero apart, and drop the edges that stay at one node."""
+    zero = directed.lengths == 0
+    loops = directed.tails == directed.heads
     if (zero & ~loops).any():
-        same = np.stack([arrows.tails[zero], arrows.heads[zero]], axis=1)
+        same = np.stack([directed.tails[zero], directed.heads[zero]], axis=1)
         merged = from_labels(component_labels(distinct.n_nodes, same))
         distinct = Distinct(
             node_of_sample=merged.node_of_sample[distinct.node_of_sample],
             sample_of_node=distinct.sample_of_node[merged.sample_of_node],
         )
-        tails = merged.node_of_sample[arrows.tails]
-        heads = merged.node_of_sample[arrows.heads]
-        arrows = Arrows(tails, heads, arrows.lengths)
+        tails = merged.node_of_sample[directed.tails]
+        heads = merged.node_of_sample[directed.heads]
+        directed = DirectedEdges(tails, heads, directed.lengths)
         loops = tails == heads
     if loops.any():
-        arrows = Arrows(arrows.tails[~loops], arrows.heads[~loops], arrows.lengths[~loops])
-    return distinct, arrows
+        directed = DirectedEdges(
+            directed.tails[~loops], directed.heads[~loops], directed.lengths[~loops]
+        )
+    return distinct, directed
 
 
-def edges_of(arrows: Arrows, n_nodes: int) -> tuple[IntArray, FloatArray, BoolArray]:
-    """Return every edge once with its shortest length, and whether arrows go both ways."""
-    forward = arrows.tails < arrows.heads
-    keys = np.where(forward, arrows.tails, arrows.heads).astype(np.int64)
+def edges_of(directed: DirectedEdges, n_nodes: int) -> tuple[IntArray, FloatArray, BoolArray]:
+    """Return every edge once with its shortest length, and whether it goes in both directions."""
+    forward = directed.tails < directed.heads
+    keys = np.where(forward, directed.tails, directed.heads).astype(np.int64)
     keys *= n_nodes
-    keys += np.where(forward, arrows.heads, arrows.tails)
+    keys += np.where(forward, directed.heads, directed.tails)
     order = np.argsort(keys)
     keys = keys[order]
     is_first = np.ones(len(keys), dtype=bool)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
     first = np.flatnonzero(is_first)
     if not len(first):
-        return np.empty((0, 2), dtype=np.intp), arrows.lengths, np.empty(0, dtype=bool)
-    lengths = np.minimum.reduceat(arrows.lengths[order], first)
+        return np.empty((0, 2), dtype=np.intp), directed.lengths, np.empty(0, dtype=bool)
+    lengths = np.minimum.reduceat(directed.lengths[order], first)
     forward = forward[order]
-    both_ways = np.logical_or.reduceat(forward, first) & np.logical_or.reduceat(~forward, first)
-    return np.stack(np.divmod(keys[first], n_nodes), axis=1), lengths, both_ways
+    in_both = np.logical_or.reduceat(forward, first) & np.logical_or.reduceat(~forward, first)
+    return np.stack(np.divmod(keys[first], n_nodes), axis=1), lengths, in_both
 
 
 def pair_keys(pairs: IntArray, n_nodes: int) -> IntArray:

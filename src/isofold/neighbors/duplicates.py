@@ -1,8 +1,8 @@
-"""Samples at the same place: found exactly, in sorting time.
+"""Copies of a sample: found exactly, in sorting time.
 
 Copies of a point carry no distance of their own, but they fill neighbor lists: with five
 copies of every point a 4-nearest-neighbor graph falls into pairs of nothing. So the graph
-is built over the distinct places (*nodes*) and the samples refer to them.
+is built over the distinct points (*nodes*) and the samples refer to them.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def find_distinct(X: FloatArray) -> Distinct:
     originals = distinct.sample_of_node[distinct.node_of_sample[copies]]
     if np.array_equal(X[copies], X[originals]):
         return distinct
-    # Different rows shared a hash: fall back to the slow, collision-free way.
+    # Different rows shared a hash: fall back to the slow, collision-free method.
     return from_labels(np.unique(X, axis=0, return_inverse=True)[1].ravel())
 
 
@@ -101,9 +101,9 @@ def _hash_rows(X: FloatArray) -> IntArray:
     weight = 1
     for column in X.T:
         weight = weight * _MULTIPLIER % _MODULUS
-        # Adding zero turns -0.0 into 0.0, which compare equal but differ in their bits.
-        words = (np.ascontiguousarray(column) + 0).view(bits).astype(np.uint64)
+        # Adding zero makes -0.0 to 0.0, which compare equal but differ in their bits.
+        bit_words = (np.ascontiguousarray(column) + 0).view(bits).astype(np.uint64)
         # Low bits of round floating-point numbers are zero: fold the high ones down.
-        words ^= words >> np.uint64(29)
-        hashes += words * np.uint64(weight)
+        bit_words ^= bit_words >> np.uint64(29)
+        hashes += bit_words * np.uint64(weight)
     return hashes

@@ -1,12 +1,12 @@
 """The enhanced neighborhood graph (ENG): several links between near components.
 
-A single bridge leaves two components free to turn about it. ENG adds links while their
+A single bridge leaves two components free to rotate about it. ENG adds links while their
 directions stay within as many dimensions as the neighborhoods of the data: with d the
 intrinsic dimension, σ the singular values of a centered neighborhood of k points in R^D and
 Δ (l × D) the differences along the l shortest links,
 
     η = mean over points of (σ_1 + … + σ_d) / (σ_1 + … + σ_min(D,k)),
-    η(l) = the same share for the singular values of Δ,
+    η(l) = the same fraction for the singular values of Δ,
 
 links are added as long as η(l) >= η. Three points that the source leaves open or misprints
 are settled here: the differences are taken in input space (D columns, not d); d + 1 links
@@ -30,7 +30,7 @@ from isofold._validation import check_count
 from isofold.neighbors.components import Components, connected_components
 from isofold.neighbors.dimension import levina_bickel_dimension, local_singular_values
 from isofold.neighbors.graph import DEFAULT_N_NEIGHBORS, NeighborGraph, points_of_nodes
-from isofold.neighbors.nearest_other import PointForeignSearch
+from isofold.neighbors.nearest_other import NearestOtherOfPoints
 from isofold.neighbors.search.build import build_search, choose_method, make_search
 from isofold.neighbors.search.protocol import NeighborSearch
 
@@ -48,7 +48,7 @@ def enhance(
     dimension: int | None = None,
     n_jobs: int | None = None,
 ) -> NeighborGraph:
-    """Return a connected graph, with several links where the given one falls into pieces.
+    """Return a connected graph, with several links where the given one is disconnected.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def enhance(
 
     Notes
     -----
-    If the data have no more columns than d, every share is 1 and as many links are added as
+    If the data have no more columns than d, every fraction is 1 and as many links are added as
     the smaller component has nodes.
 
     Examples
@@ -100,12 +100,12 @@ def enhance(
     if dimension is None:
         dimension = levina_bickel_dimension(points, n_jobs=n_jobs).rounded
     d = min(dimension, points.shape[1])
-    share = _neighborhood_share(points, k, d, n_jobs=n_jobs)
-    source = PointForeignSearch(points, n_jobs=n_jobs)
+    fraction = _neighborhood_fraction(points, k, d, n_jobs=n_jobs)
+    source = NearestOtherOfPoints(points, n_jobs=n_jobs)
     while (components := connected_components(graph)).n_components > 1:
         members = components.members()
         links = [
-            _links(points, members[p], members[q], share=share, d=d, n_jobs=n_jobs)
+            _links(points, members[p], members[q], fraction=fraction, d=d, n_jobs=n_jobs)
             for p, q in _closest_pairs(source, components)
         ]
         edges = np.concatenate([pair_edges for pair_edges, _ in links])
@@ -114,21 +114,23 @@ def enhance(
     return graph
 
 
-def _neighborhood_share(points: FloatArray, k: int, d: int, *, n_jobs: int | None) -> float:
-    """Return η, the mean share of the d leading singular values (equations 2.54 and 2.55)."""
+def _neighborhood_fraction(points: FloatArray, k: int, d: int, *, n_jobs: int | None) -> float:
+    """Return η, the mean fraction of the d leading singular values (equations 2.54 and 2.55)."""
     neighbors = build_search(points, n_jobs=n_jobs).query_self(k).indices
-    shares = [_leading_share(values, d) for values in local_singular_values(points, neighbors)]
-    return float(np.concatenate(shares).mean())
+    fractions = [
+        _leading_fraction(values, d) for values in local_singular_values(points, neighbors)
+    ]
+    return float(np.concatenate(fractions).mean())
 
 
-def _leading_share(values: FloatArray, d: int) -> FloatArray:
-    """Return the share of the d leading values in every row's sum, 1 if there is nothing."""
+def _leading_fraction(values: FloatArray, d: int) -> FloatArray:
+    """Return the fraction of the d leading values in every row's sum, 1 if there is nothing."""
     leading, total = values[..., :d].sum(axis=-1), values.sum(axis=-1)
-    share: FloatArray = np.divide(leading, total, out=np.ones_like(total), where=total > 0)
-    return share
+    fraction: FloatArray = np.divide(leading, total, out=np.ones_like(total), where=total > 0)
+    return fraction
 
 
-def _closest_pairs(source: PointForeignSearch, components: Components) -> IntArray:
+def _closest_pairs(source: NearestOtherOfPoints, components: Components) -> IntArray:
     """Return every component with its closest one, each pair once, shape (n_pairs, 2)."""
     labels = components.labels
     asking = source.promising(labels, labels, np.arange(len(labels)))
@@ -145,7 +147,7 @@ def _links(
     larger: IntArray,
     smaller: IntArray,
     *,
-    share: float,
+    fraction: float,
     d: int,
     n_jobs: int | None,
 ) -> tuple[IntArray, FloatArray]:
@@ -161,7 +163,7 @@ def _links(
             heads, tails, lengths = _shortest_pairs(search, points[smaller], n_known)
             differences = there[heads] - points[smaller[tails]]
         values = np.linalg.svd(differences[:n_links], compute_uv=False)
-        if _leading_share(values, d) < share:
+        if _leading_fraction(values, d) < fraction:
             n_links = max(least, n_links - 1)
             break
         if n_links == most:

@@ -1,10 +1,10 @@
-"""The neighbor graph: nodes are distinct places, edges are lengths to be kept.
+"""The neighbor graph: nodes are distinct points, edges are lengths to be kept.
 
 Two graphs are offered. The *union* joins two points if either is among the k nearest of the
 other. It is connected most often, but where dense data lie beside sparse data a sparse point
 reaches across a gap into the dense part, and one such bridge folds the embedding. The
-*mutual* graph asks both, which removes the bridges; the pieces it leaves behind are joined
-by those edges of the union's minimum spanning tree that lead from piece to piece.
+*mutual* graph asks both, which removes the bridges; the components it leaves behind are joined
+by those edges of the union's minimum spanning tree that lead from one to another.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_choice, check_n_neighbors, check_points, check_positive
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors.directed import (
-    Arrows,
-    arrows_from_lists,
+    DirectedEdges,
     contract,
+    edges_from_lists,
     edges_of,
-    no_arrows,
+    no_directed_edges,
     pair_keys,
 )
 from isofold.neighbors.duplicates import Distinct, find_distinct, from_labels
@@ -40,18 +40,18 @@ KINDS = ("union", "mutual")
 
 @dataclass(frozen=True, eq=False)
 class NeighborGraph:
-    """An undirected graph of lengths between distinct places.
+    """An undirected graph of lengths between distinct points.
 
     Attributes
     ----------
     n_nodes : int
-        Number of distinct places.
+        Number of distinct points.
     edges : ndarray of shape (n_edges, 2)
         Node pairs i < j, each once, in lexicographic order.
     lengths : ndarray of shape (n_edges,)
         Their lengths, all positive.
     node_of_sample : ndarray of shape (n_samples,)
-        The node at which a sample sits; samples at the same place share one.
+        The node at which a sample sits; copies of a sample share one.
     sample_of_node : ndarray of shape (n_nodes,)
         The first sample of a node.
     is_bridge : ndarray of shape (n_edges,)
@@ -178,7 +178,7 @@ def build_graph(
     Returns
     -------
     NeighborGraph
-        The graph, connected or not. Samples at the same place become one node.
+        The graph, connected or not. Copies of a sample become one node.
 
     Raises
     ------
@@ -204,16 +204,18 @@ def build_graph(
         n_nodes, tails, heads, lengths = check_lengths(X)
         refuse_size(n_neighbors, radius)
         every = np.arange(n_nodes)
-        return _assemble(Distinct(every, every), Arrows(tails, heads, lengths), kind=kind)
+        return _assemble(Distinct(every, every), DirectedEdges(tails, heads, lengths), kind=kind)
     if metric == "precomputed":
         distances, distinct = distances_between_nodes(check_distances(X))
-        arrows = _arrows_of_distances(distances, n_neighbors, radius)
+        directed = _directed_edges_of_distances(distances, n_neighbors, radius)
     else:
         points = check_points(X)
         distinct = find_distinct(points)
-        places = points if not distinct.has_copies else points[distinct.sample_of_node]
-        arrows = _arrows_of_points(places, n_neighbors, radius, method=method, n_jobs=n_jobs)
-    return _assemble(distinct, arrows, kind=kind)
+        distinct_points = points if not distinct.has_copies else points[distinct.sample_of_node]
+        directed = _directed_edges_of_points(
+            distinct_points, n_neighbors, radius, method=method, n_jobs=n_jobs
+        )
+    return _assemble(distinct, directed, kind=kind)
 
 
 def points_of_nodes(X: Any, graph: NeighborGraph) -> FloatArray:
@@ -309,12 +311,12 @@ def merge_unresolved(graph: NeighborGraph) -> NeighborGraph:
     if not is_lost.any():
         return graph
     tails, heads = graph.edges.T
-    distinct, arrows = contract(
+    distinct, directed = contract(
         Distinct(graph.node_of_sample, graph.sample_of_node),
-        Arrows(tails, heads, np.where(is_lost, 0.0, lengths).astype(lengths.dtype)),
+        DirectedEdges(tails, heads, np.where(is_lost, 0.0, lengths).astype(lengths.dtype)),
     )
     n_nodes = distinct.n_nodes
-    edges, kept, _ = edges_of(arrows, n_nodes)
+    edges, kept, _ = edges_of(directed, n_nodes)
     # An edge is a bridge if all that became this edge are.
     ends = distinct.node_of_sample[graph.sample_of_node][graph.edges[~graph.is_bridge]]
     plain = pair_keys(np.sort(ends, axis=1), n_nodes)
@@ -345,48 +347,48 @@ def least_distances(distances: FloatArray, distinct: Distinct) -> FloatArray:
     return least
 
 
-def _arrows_of_points(
-    places: FloatArray,
+def _directed_edges_of_points(
+    distinct_points: FloatArray,
     n_neighbors: int | None,
     radius: float | None,
     *,
     method: str,
     n_jobs: int | None,
-) -> Arrows:
-    """Return the arrows from every place to its neighbors."""
-    if len(places) == 1:
-        return no_arrows(places)
-    search = build_search(places, method=method, n_jobs=n_jobs)
+) -> DirectedEdges:
+    """Return the edges from every distinct point to its neighbors."""
+    if len(distinct_points) == 1:
+        return no_directed_edges(distinct_points)
+    search = build_search(distinct_points, method=method, n_jobs=n_jobs)
     if radius is not None:
-        found = search.query_radius(places, radius)
-        tails = np.repeat(np.arange(len(places)), np.diff(found.indptr))
-        return Arrows(tails, found.indices, found.distances)
-    near = search.query_self(_check_k(n_neighbors, len(places)))
-    return arrows_from_lists(near.distances, near.indices)
+        found = search.query_radius(distinct_points, radius)
+        tails = np.repeat(np.arange(len(distinct_points)), np.diff(found.indptr))
+        return DirectedEdges(tails, found.indices, found.distances)
+    near = search.query_self(_check_k(n_neighbors, len(distinct_points)))
+    return edges_from_lists(near.distances, near.indices)
 
 
-def _arrows_of_distances(
+def _directed_edges_of_distances(
     distances: FloatArray, n_neighbors: int | None, radius: float | None
-) -> Arrows:
-    """Return the arrows from every node to its neighbors in a distance matrix."""
+) -> DirectedEdges:
+    """Return the edges from every node to its neighbors in a distance matrix."""
     if len(distances) == 1:
-        return no_arrows(distances)
+        return no_directed_edges(distances)
     if radius is not None:
         tails, heads = np.nonzero(distances <= radius)
-        return Arrows(tails, heads, distances[tails, heads])
+        return DirectedEdges(tails, heads, distances[tails, heads])
     k = _check_k(n_neighbors, len(distances))
-    return arrows_from_lists(*nearest_in_rows(distances, k, own=np.arange(len(distances))))
+    return edges_from_lists(*nearest_in_rows(distances, k, own=np.arange(len(distances))))
 
 
-def _assemble(distinct: Distinct, arrows: Arrows, *, kind: str) -> NeighborGraph:
-    """Contract what has no length, make arrows into edges and keep those of the kind."""
-    distinct, arrows = contract(distinct, arrows)
+def _assemble(distinct: Distinct, directed: DirectedEdges, *, kind: str) -> NeighborGraph:
+    """Contract what has no length, make directed edges undirected and keep those of the kind."""
+    distinct, directed = contract(distinct, directed)
     n_nodes = distinct.n_nodes
-    edges, lengths, is_mutual = edges_of(arrows, n_nodes)
+    edges, lengths, is_mutual = edges_of(directed, n_nodes)
     if kind == "mutual" and not is_mutual.all():
-        pieces = component_labels(n_nodes, edges[is_mutual])
+        components = component_labels(n_nodes, edges[is_mutual])
         forest = spanning_forest_of(n_nodes, edges, lengths)
-        joins = forest[pieces[edges[forest, 0]] != pieces[edges[forest, 1]]]
+        joins = forest[components[edges[forest, 0]] != components[edges[forest, 1]]]
         keep = is_mutual.copy()
         keep[joins] = True
         edges, lengths = edges[keep], lengths[keep]

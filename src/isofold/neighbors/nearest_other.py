@@ -1,11 +1,12 @@
 """The nearest point of another component, for every point that asks.
 
-Number the components 0 to C - 1. A foreign component's number differs from one's own in at
+Number the components 0 to C - 1. Another component's number differs from one's own in at
 least one bit. So for each of the log₂ C bits the points are split by that bit, and those who
-ask are answered from the other side: whatever is found there is foreign, and the nearest
-over all bits is the nearest foreign point. No pair of components is ever treated by itself.
-Two shortcuts come first: a wider list of neighbors often holds a foreign one already, and the
-triangle inequality rules out the inner points of components that lie far from all others.
+ask are answered from the other side: whatever is found there is in another component, and the
+nearest over all bits is the nearest point of another component. No pair of components is ever
+treated by itself. Two shortcuts come first: a wider list of neighbors often holds one of another
+component already, and the triangle inequality rules out the inner points of components that lie far
+from all others.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _CROWD = 16
 _SLACK = 1e-12
 
 
-class ForeignSearch(Protocol):
+class NearestOtherSearch(Protocol):
     """Distances among nodes, as far as joining components needs them."""
 
     @property
@@ -48,8 +49,8 @@ class ForeignSearch(Protocol):
         """Return the distances of some nodes to all, shape (n_queries, n_points)."""
 
 
-class PointForeignSearch:
-    """Foreign search among points.
+class NearestOtherOfPoints:
+    """Search among points.
 
     Parameters
     ----------
@@ -83,9 +84,9 @@ class PointForeignSearch:
         for start in range(0, len(queries), step):
             block = queries[start : start + step]
             near = self._index.query(self._points[block], n_listed)
-            foreign = labels[near.indices] != labels[block, None]
-            rows = np.flatnonzero(foreign.any(axis=1))
-            columns = foreign[rows].argmax(axis=1)
+            is_other = labels[near.indices] != labels[block, None]
+            rows = np.flatnonzero(is_other.any(axis=1))
+            columns = is_other[rows].argmax(axis=1)
             distances[start + rows] = near.distances[rows, columns]
             nearest[start + rows] = near.indices[rows, columns]
         rest = np.flatnonzero(nearest < 0)
@@ -96,9 +97,9 @@ class PointForeignSearch:
     def promising(self, labels: IntArray, groups: IntArray, queries: IntArray, /) -> IntArray:
         """Return the queries from which the shortest edge of their component may leave.
 
-        One pivot c a group, near its middle, is answered: its nearest foreign point f is at
-        distance D. The shortest edge of the component is at most min |x - f| over the
-        queries x, and x is at least D - |x - c| from everything foreign.
+        One pivot c a group, near its middle, is answered: its nearest point f of another component
+        is at distance D. The shortest edge of the component is at most min |x - f| over the queries
+        x, and x is at least D - |x - c| from every other component.
         """
         names, own = np.unique(groups[queries], return_inverse=True)
         if len(queries) < _CROWD * len(names):
@@ -120,7 +121,7 @@ class PointForeignSearch:
         return distances
 
     def _bit_by_bit(self, labels: IntArray, queries: IntArray) -> tuple[FloatArray, IntArray]:
-        """Return the nearest foreign point by splitting the components' numbers."""
+        """Return the nearest point of another component by splitting the components' numbers."""
         distances = np.full(len(queries), np.inf)
         nearest = np.full(len(queries), -1, dtype=np.intp)
         for bit in range(int(labels.max()).bit_length()):
@@ -136,14 +137,14 @@ class PointForeignSearch:
                 nearest[asking[nearer]] = others[found.indices[nearer, 0]]
         return distances, nearest
 
-    def _gaps(self, queries: IntArray, places: FloatArray, which: IntArray) -> FloatArray:
-        """Return the distance of every query to a place of its own, in blocks."""
+    def _gaps(self, queries: IntArray, targets: FloatArray, which: IntArray) -> FloatArray:
+        """Return the distance of every query to a target of its own, in blocks."""
         gaps = np.empty(len(queries))
-        step = block_rows(places.shape[1] * 24, len(queries))
+        step = block_rows(targets.shape[1] * 24, len(queries))
         for start in range(0, len(queries), step):
             block = slice(start, start + step)
             gaps[block] = np.linalg.norm(
-                self._points[queries[block]] - places[which[block]], axis=1
+                self._points[queries[block]] - targets[which[block]], axis=1
             )
         return gaps
 
@@ -152,8 +153,8 @@ class PointForeignSearch:
         return make_search(points, method=self._method, n_jobs=self._n_jobs)
 
 
-class DistanceForeignSearch:
-    """Foreign search in a dense distance matrix.
+class NearestOtherOfDistances:
+    """Search in a dense distance matrix.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ class GraphPaths:
         cluster: int,
         *,
         labels: IntArray,
-        places: IntArray,
+        positions: IntArray,
         sizes: IntArray,
     ) -> FloatArray:
         """Return the distances from a node to all nodes of a cluster.
@@ -112,17 +112,17 @@ class GraphPaths:
         ----------
         source, cluster : int
             The node to start from, and the cluster to reach.
-        labels, places : ndarray of int of shape (n_nodes,)
-            The cluster of every node, and its place among the nodes of that cluster.
+        labels, positions : ndarray of int of shape (n_nodes,)
+            The cluster of every node, and its position among the nodes of that cluster.
         sizes : ndarray of int of shape (n_clusters,)
             Sizes of the clusters.
 
         Returns
         -------
         ndarray of shape (``sizes[cluster]``,)
-            The distances by place; infinite where no path leads.
+            The distances by position; infinite where no path leads.
         """
-        return self._search.inside(source, cluster, labels, places, sizes[cluster])
+        return self._search.inside(source, cluster, labels, positions, sizes[cluster])
 
     def row(self, source: int) -> FloatArray:
         """Return the distances from a node to all.
@@ -179,13 +179,13 @@ class RememberedPaths(GraphPaths):
         cluster: int,
         *,
         labels: IntArray,
-        places: IntArray,
+        positions: IntArray,
         sizes: IntArray,
     ) -> FloatArray:
         """Return the distances from a node to all nodes of a cluster."""
         members = np.flatnonzero(labels == cluster)
         distances = np.empty(sizes[cluster])
-        distances[places[members]] = self.row(source)[members]
+        distances[positions[members]] = self.row(source)[members]
         return distances
 
     def row(self, source: int) -> FloatArray:

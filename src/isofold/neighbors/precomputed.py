@@ -16,7 +16,7 @@ __all__ = ["check_distances", "check_lengths", "nearest_in_rows"]
 def check_lengths(W: Any, *, name: str = "X") -> tuple[int, IntArray, IntArray, FloatArray]:
     """Return the stored entries of a sparse matrix of lengths.
 
-    Stored zeros are kept: they say that two samples are at the same place.
+    Stored zeros are kept: they say that two samples are copies.
     """
     graph = check_graph(W, name=name)
     rows, columns = graph.coords

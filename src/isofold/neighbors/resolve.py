@@ -205,7 +205,7 @@ def join_shared(X: Any, graph: NeighborGraph, *, metric: str = "euclidean") -> N
     lengths = _pair_lengths(X, graph, pairs, metric)
     if len(lengths) and not lengths.min() > 0.0:
         msg = (
-            "Samples that share a neighbor are at the same place in X, but the graph keeps them "
+            "Samples that share a neighbor are copies in X, but the graph keeps them "
             "apart: X does not belong to it. Pass the samples that the graph was made of."
         )
         raise InvalidInputError(msg)

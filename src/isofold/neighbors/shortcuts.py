@@ -1,8 +1,8 @@
-"""Edges that jump from one layer of the data to the next, found by the way round.
+"""Edges that jump from one layer of the data to the next, found by the length of the detour.
 
 In a graph of nearest neighbors (union) sparse rolls have edges across the gap between two layers.
 Mutual neighbors have next to none, but few edges. So an edge of the first graph is a short-cut if
-the way between its ends along the second is many times as long.
+the path between its ends along the second is many times as long.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from isofold.neighbors.graph import NeighborGraph
 __all__ = ["find_shortcuts", "without_shortcuts"]
 
 LONGEST_DETOUR = 8.0
-"""How many times its length the way round an honest edge may be. Between the layers of a roll it is
-ten times and more; with five, one in ten edges of Olivetti's faces would be cut, which are no
+"""How many times its length the detour around an honest edge may be. Between the layers of a roll
+it is ten times and more; with five, one in ten edges of Olivetti's faces would be cut, which are no
 short-cuts."""
 
 
@@ -34,8 +34,8 @@ def find_shortcuts(
     row = 0
     for block in geodesic_blocks(guide, np.arange(guide.n_nodes), limit=limit, n_jobs=n_jobs):
         here = np.flatnonzero((first >= row) & (first < row + len(block)))
-        way = block[first[here] - row, second[here]]
-        is_shortcut[here] = way > LONGEST_DETOUR * graph.lengths[here]
+        detour = block[first[here] - row, second[here]]
+        is_shortcut[here] = detour > LONGEST_DETOUR * graph.lengths[here]
         row += len(block)
     return is_shortcut
 

@@ -27,7 +27,7 @@ from scipy.sparse import csgraph
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_count, check_points
 from isofold.neighbors.duplicates import Distinct, find_distinct
-from isofold.neighbors.nearest_other import ForeignSearch, PointForeignSearch
+from isofold.neighbors.nearest_other import NearestOtherOfPoints, NearestOtherSearch
 from isofold.neighbors.search.protocol import Neighbors
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def euclidean_spanning_tree(
     Returns
     -------
     SpanningTree
-        Over the samples; copies hang on the first sample of their place by edges of length
+        Over the samples; copies hang on the first sample of their node by edges of length
         zero.
 
     Raises
@@ -142,24 +142,24 @@ def euclidean_spanning_tree(
     points = check_points(X)
     n_neighbors = check_count(n_neighbors, name="n_neighbors")
     distinct = find_distinct(points)
-    places = points[distinct.sample_of_node].astype(np.float64, copy=False)
-    source = PointForeignSearch(places, n_jobs=n_jobs)
+    distinct_points = points[distinct.sample_of_node].astype(np.float64, copy=False)
+    source = NearestOtherOfPoints(distinct_points, n_jobs=n_jobs)
     lists = source.lists(n_neighbors) if distinct.n_nodes > 1 else None
     edges, lengths = join_components(source, np.arange(distinct.n_nodes), lists=lists)
     return _tree_of_samples(distinct, edges, lengths.astype(points.dtype))
 
 
 def tree_of_places(
-    places: FloatArray, lists: Neighbors | None, *, n_jobs: int | None = None
+    distinct_points: FloatArray, lists: Neighbors | None, *, n_jobs: int | None = None
 ) -> SpanningTree:
     """Return the exact minimum spanning tree of distinct points whose neighbors are known."""
-    source = PointForeignSearch(places, n_jobs=n_jobs)
-    edges, lengths = join_components(source, np.arange(len(places)), lists=lists)
-    return SpanningTree(len(places), edges, lengths)
+    source = NearestOtherOfPoints(distinct_points, n_jobs=n_jobs)
+    edges, lengths = join_components(source, np.arange(len(distinct_points)), lists=lists)
+    return SpanningTree(len(distinct_points), edges, lengths)
 
 
 def join_components(
-    source: ForeignSearch, labels: IntArray, *, lists: Neighbors | None = None
+    source: NearestOtherSearch, labels: IntArray, *, lists: Neighbors | None = None
 ) -> tuple[IntArray, FloatArray]:
     """Return the minimum spanning tree of components, as edges between their closest points."""
     state = _Rounds(source, labels, lists)
@@ -174,13 +174,15 @@ def join_components(
 class _Rounds:
     """The state of Borůvka's rounds.
 
-    For every node either its nearest foreign node is known (`candidate`, at distance
+    For every node either its nearest node of another component is known (`candidate`, at distance
     `bound`), or `bound` is only a lower bound of that distance. Both stay true as components
-    grow, since the set of foreign nodes shrinks; a candidate that has become kin leaves its
+    grow, since the set of these nodes shrinks; a candidate that has been joined leaves its
     distance behind as the lower bound.
     """
 
-    def __init__(self, source: ForeignSearch, labels: IntArray, lists: Neighbors | None) -> None:
+    def __init__(
+        self, source: NearestOtherSearch, labels: IntArray, lists: Neighbors | None
+    ) -> None:
         self.source = source
         self.labels = labels
         self.groups = labels
@@ -201,7 +203,7 @@ class _Rounds:
 
         Only edges of equal length can close one, and dropping any of them leaves the tree
         minimal. That needs *one* edge a component: of several equally short ones the second
-        may be longer than a way through the component that the first leads to.
+        may be longer than a path through the component that the first leads to.
         """
         chosen = self._shortest_ways_out()
         ends = np.sort(np.stack([chosen, self.candidate[chosen]], axis=1), axis=1)
@@ -243,18 +245,18 @@ class _Rounds:
         return np.flatnonzero(known & (self.bound == best[self.labels]))
 
     def _known(self) -> BoolArray:
-        """Return which candidates are still foreign."""
+        """Return which candidates are still in another component."""
         known: BoolArray = (self.candidate >= 0) & (self.labels[self.candidate] != self.labels)
         return known
 
     def _best(self, known: BoolArray) -> FloatArray:
-        """Return the shortest known way out of every component."""
+        """Return the shortest known edge out of every component."""
         best = np.full(self.n_components, np.inf)
         np.minimum.at(best, self.labels[known], self.bound[known])
         return best
 
     def _read_lists(self) -> None:
-        """Move candidates that have become kin on to the next foreign entry of the list."""
+        """Move candidates that have been joined on to the next of another component in the list."""
         if self.lists is None:
             return
         n_listed = self.lists.indices.shape[1]

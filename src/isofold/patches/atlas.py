@@ -59,7 +59,7 @@ class Atlas:
         The vectors a, g_k and B_kl of the features 1, t_k and (t_k²/2 or t_k t_l, k ≤ l); zero
         for flat charts, and left out if all charts are flat: there are about r²/2 of them.
     shrinkage : ndarray of shape (n_patches,)
-        The shares γ.
+        The fractions γ.
     """
 
     origins: FloatArray
@@ -107,8 +107,8 @@ class Atlas:
         """
         r, p = rotations.shape[1:]
         bent = np.flatnonzero(self.shrinkage)
-        places = np.full(len(self.origins), -1, dtype=np.int64)
-        places[bent] = np.arange(len(bent))
+        positions = np.full(len(self.origins), -1, dtype=np.int64)
+        positions[bent] = np.arange(len(bent))
         monomials = list(combinations_with_replacement(range(r), 3)) if len(bent) else []
         # The tensor of one chart is there three times, its monomials twice.
         per_chart = 8 * (3 * r**4 + 2 * len(monomials) * r)
@@ -127,7 +127,7 @@ class Atlas:
                 for monomial in monomials
             ]
             values[start : start + step] = np.stack(terms, axis=1) @ rotations[rows]
-        return places, values
+        return positions, values
 
     def surface(self, t: FloatArray, radii: FloatArray) -> FloatArray:
         """Return x(t) for one tangent vector a chart, shape (n_patches, d).
@@ -197,10 +197,12 @@ def _dot(coefficients: FloatArray, kk: int, ll: int, kl: int) -> FloatArray:
 
 
 def _mean_over_planes(r: int, plane: Callable[[int, int, int], FloatArray]) -> FloatArray:
-    """Return the mean over pairs of axes of a function of the places of B_kk, B_ll and B_kl."""
+    """Return the mean over pairs of axes of a function of the positions of B_kk, B_ll and B_kl."""
     pairs = combinations_with_replacement(range(r), 2)
-    place = {pair: 1 + r + number for number, pair in enumerate(pairs)}
-    planes = [plane(place[a, a], place[b, b], place[a, b]) for a, b in combinations(range(r), 2)]
+    position = {pair: 1 + r + number for number, pair in enumerate(pairs)}
+    planes = [
+        plane(position[a, a], position[b, b], position[a, b]) for a, b in combinations(range(r), 2)
+    ]
     if not planes:
         return 0.0 * plane(1, 1, 1)
     return np.asarray(sum(planes) / len(planes))

@@ -10,7 +10,7 @@ fitted once more. Arc length along the surface is not |t|: to second order in th
 
     u = t + (γ/6) ⟨B(t, t), B(t, ·)⟩
 
-has the lengths of the surface. γ ∈ [0, 1] is the share of the curvature that is not explained by
+has the lengths of the surface. γ ∈ [0, 1] is the fraction of the curvature that is not explained by
 noise, γ = max(0, 1 - (e₂ #B / m) / var ½B(t, t)), so that noise does not bend the coordinates.
 
 All patches of similar size are fitted at once.
@@ -49,17 +49,17 @@ NULL = 1e-14
 """Variance relative to the largest that counts as none: the rounding of a covariance."""
 
 SAFE = 1e-6
-"""Variance relative to the largest from which on an axis is told well by a Gram matrix."""
+"""Variance relative to the largest from which on an axis is resolved well by a Gram matrix."""
 
 SPARE_POINTS = 3
 """Points beyond the number of coefficients from which on a patch may have a quadratic chart."""
 
-STRAY_FACTOR, STRAY_SHARE, STRAY_ROUNDS = 100.0, 0.02, 3
-"""A point is a stray of its patch if its squared distance from the chart exceeds so many medians
-and the square of such a share of the radius; how often strays are looked for."""
+OUTLIER_FACTOR, OUTLIER_RADIUS_FRACTION, OUTLIER_ROUNDS = 100.0, 0.02, 3
+"""A point is an outlier of its patch if its squared distance from the chart exceeds so many medians
+and the square of such a fraction of the radius; how often outliers are looked for."""
 
 FAR_SHARE = 0.15
-"""Share of the radius beyond which a stray is no mere bend that the chart does not follow."""
+"""Fraction of the radius beyond which an outlier is no mere bend that the chart does not follow."""
 
 BENDING = 2.5
 """Constant of β, the length error of a flat chart: 2.5 var(½B(t, t)) / mean tangent variance, times
@@ -91,7 +91,7 @@ class ChartFit:
     beta : ndarray of shape (n_patches,)
         How much a flat chart would be wrong, β.
     curvature : ndarray of shape (n_patches,)
-        Mean sectional curvature (of Gauss for surfaces), the share of noise taken off.
+        Mean sectional curvature (of Gauss for surfaces), the fraction of noise taken off.
     sizes : ndarray of shape (n_patches,)
         Number of points that count in the fit.
     dimensions : ndarray of int of shape (n_patches,)
@@ -149,7 +149,7 @@ def fit_charts(
 
     def work(patches: IntArray) -> None:
         batch = gather_batch(points, cover, patches)
-        model, off = _fit_without_strays(batch, r, quadratic=quadratic)
+        model, off = _fit_without_outliers(batch, r, quadratic=quadratic)
         own = Atlas(*model.atlas)
         atlas.origins[batch.patches] = own.origins + batch.centers
         atlas.axes[batch.patches] = own.axes
@@ -261,22 +261,22 @@ class _Surface:
     figures: FloatArray
 
 
-def _fit_without_strays(batch: Batch, r: int, *, quadratic: bool) -> tuple[_Surface, BoolArray]:
+def _fit_without_outliers(batch: Batch, r: int, *, quadratic: bool) -> tuple[_Surface, BoolArray]:
     """Fit the charts of a batch, and again without the points that lie far off them.
 
-    One stray point turns the tangent of a small patch. Those that are left out are far beyond
+    One outlier rotates the tangent of a small patch. Those that are left out are far beyond
     what noise does: a hundred times the median squared residual, and visible at the patch's size.
     """
     model = _fit_surface(batch, r, quadratic=quadratic)
     weights = batch.weights.copy()
-    # A flat chart of a bent patch is far from most of its points: nothing is stray there.
-    for _ in range(STRAY_ROUNDS if quadratic else 0):
-        stray = _strays(batch, model.squares) & (weights > 0.0)
-        left = np.count_nonzero((weights > 0.0) & ~stray, axis=1)
-        rows = np.flatnonzero(stray.any(axis=1) & (left >= n_coefficients(r) + SPARE_POINTS))
+    # A flat chart of a bent patch is far from most of its points: no point is an outlier there.
+    for _ in range(OUTLIER_ROUNDS if quadratic else 0):
+        is_outlier = _outliers_of(batch, model.squares) & (weights > 0.0)
+        left = np.count_nonzero((weights > 0.0) & ~is_outlier, axis=1)
+        rows = np.flatnonzero(is_outlier.any(axis=1) & (left >= n_coefficients(r) + SPARE_POINTS))
         if not len(rows):
             break
-        weights[rows] = np.where(stray[rows], 0.0, weights[rows])
+        weights[rows] = np.where(is_outlier[rows], 0.0, weights[rows])
         again = _fit_surface(batch.chosen(rows, weights[rows]), r, quadratic=quadratic)
         for old, new in zip(model.atlas, again.atlas, strict=True):
             old[rows] = new
@@ -285,12 +285,12 @@ def _fit_without_strays(batch: Batch, r: int, *, quadratic: bool) -> tuple[_Surf
     return model, batch.is_member & (weights == 0.0)
 
 
-def _strays(batch: Batch, squares: FloatArray) -> BoolArray:
+def _outliers_of(batch: Batch, squares: FloatArray) -> BoolArray:
     """Return which points are far off the charts of their patches."""
     known = np.where(batch.is_member, squares, np.inf)
     middle = (batch.is_member.sum(axis=1) - 1) // 2
     median = np.partition(known, np.unique(middle), axis=1)[np.arange(len(known)), middle]
-    limit = STRAY_FACTOR * median + (STRAY_SHARE * batch.radii) ** 2
+    limit = OUTLIER_FACTOR * median + (OUTLIER_RADIUS_FRACTION * batch.radii) ** 2
     return np.asarray(batch.is_member & (squares > limit[:, None]))
 
 
@@ -300,7 +300,7 @@ def _fit_surface(batch: Batch, r: int, *, quadratic: bool) -> _Surface:
     tangent, spread = variances[:, r - 1], variances[:, :r].mean(axis=1)
     d, q, sizes = batch.points.shape[2], n_coefficients(r), batch.sizes
     is_bent = quadratic and d > r and sizes.min() >= q + SPARE_POINTS
-    # Some patches of the batch may be large enough without points of no weight, and strays.
+    # Some patches of the batch may be large enough without points of no weight, and outliers.
     may_bend = quadratic and d > r and sizes.max() >= q + SPARE_POINTS
     coefficients: FloatArray = np.zeros((len(axes), q if may_bend else 0, d))
     t, normal = _split(batch, axes, origins)
@@ -324,8 +324,8 @@ def _fit_surface(batch: Batch, r: int, *, quadratic: bool) -> _Surface:
     by_chance = residual * (q - 1 - r) / sizes
     tiny = np.finfo(np.float64).tiny
     # Where nothing is explained, all of it is chance.
-    share = np.divide(by_chance, explained, out=np.ones_like(explained), where=explained > 0.0)
-    shrinkage = np.maximum(0.0, 1.0 - share)
+    by_noise = np.divide(by_chance, explained, out=np.ones_like(explained), where=explained > 0.0)
+    shrinkage = np.maximum(0.0, 1.0 - by_noise)
     beta = BENDING * shrinkage * explained / np.maximum(spread, tiny)
     # So few points fill no more directions than they are.
     dimension = np.maximum(1.0, np.minimum(d, sizes - 1.0) - r)
@@ -367,7 +367,7 @@ def _regress(
 
 
 def _tilt(axes: FloatArray, slopes: FloatArray) -> FloatArray:
-    """Return orthonormal axes of the tilted tangent space, turned as little as possible."""
+    """Return orthonormal axes of the tilted tangent space, rotated as little as possible."""
     left, _, right = np.linalg.svd(axes + slopes.swapaxes(1, 2), full_matrices=False)
     return np.asarray(left @ right)
 

@@ -1,7 +1,7 @@
 """A cover of data that are no sheet: patches of one size, all of them counted, charts by evidence.
 
 Faces, digits and oils fill more dimensions than are asked for, and no ball of them is large enough
-for its tangent to stand out. Patches are then as small as a chart allows, rank takes the place of
+for its tangent to stand out. Patches are then as small as a chart allows, rank replaces
 distance (in many dimensions all points of a ball are near its border), and charts follow the
 curvature only where that makes their lengths truer.
 """
@@ -24,21 +24,21 @@ from isofold.patches.scale import CORE, as_cover
 
 __all__ = ["pruned", "rough_balls"]
 
-FEWEST, PER_DIMENSION, LEAST_SHARE = 24, 4, 1 / 40
-"""Points of a patch at least, for each of r + 1 dimensions, and as a share of all."""
+FEWEST, PER_DIMENSION, LEAST_FRACTION_OF_POINTS = 24, 4, 1 / 40
+"""Points of a patch at least, for each of r + 1 dimensions, and as a fraction of all."""
 
 PER_COEFFICIENT, LEAST_PER_COEFFICIENT, LARGEST_SHARE = 4.0, 2.0, 1 / 4
-"""Points for each coefficient of a quadratic chart, as many as a share of all allows. With fewer
+"""Points for each coefficient of a quadratic chart, as many as a fraction of all allows. With fewer
 than two quadratic charts are not tried: 1.2 made lengths of digits three times too long."""
 
 UNION_NEIGHBORS, MOST_PRUNED = 10, 5000
-"""Neighbors whose edges complete a mutual graph, and nodes up to which ways along it are looked
+"""Neighbors whose edges complete a mutual graph, and nodes up to which paths along it are looked
 for, to tell these edges from short-cuts."""
 
 
 def rough_size(n_points: int, n_components: int) -> int:
-    """Return the size of the patches of a rough cover."""
-    flat = int(max(FEWEST, PER_DIMENSION * (n_components + 1), LEAST_SHARE * n_points))
+    """Return the size of the patches of a coarse cover."""
+    flat = int(max(FEWEST, PER_DIMENSION * (n_components + 1), LEAST_FRACTION_OF_POINTS * n_points))
     q, most = n_coefficients(n_components), LARGEST_SHARE * n_points
     if most < LEAST_PER_COEFFICIENT * q:
         return flat
@@ -69,9 +69,10 @@ def rough_balls(
 
 
 def _by_rank(cover: PatchCover) -> PatchCover:
-    """Return the cover with ranks for distances: in the plane (d/h)² is the share of nearer points.
+    """Return the cover with ranks for distances.
 
-    So weights fall off in the same way whatever the dimension.
+    In the plane (d/h)² is the fraction of nearer points, so that weights fall off alike in any
+    dimension.
     """
     rank = np.arange(len(cover.members)) - np.repeat(cover.indptr[:-1], cover.sizes)
     return replace(cover, offsets=np.sqrt(rank / np.repeat(cover.sizes, cover.sizes)))
@@ -83,14 +84,14 @@ def _edges_within(cover: PatchCover, graph: NeighborGraph) -> tuple[IntArray, In
     counts = np.diff(links.indptr)[cover.members]
     first = np.repeat(np.arange(len(counts)), counts)
     within = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
-    place = links.indptr[:-1][cover.members[first]] + within
+    entry = links.indptr[:-1][cover.members[first]] + within
     keys = cover.patches * n + cover.members
     order = np.argsort(keys)
-    wanted = cover.patches[first] * n + links.indices[place]
+    wanted = cover.patches[first] * n + links.indices[entry]
     found = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
     second = order[found]
     is_inside = keys[second] == wanted
-    return first[is_inside], second[is_inside], links.data[place[is_inside]]
+    return first[is_inside], second[is_inside], links.data[entry[is_inside]]
 
 
 def _length_error(

@@ -151,8 +151,8 @@ class Memberships:
         counts = np.bincount(cover.members, minlength=cover.n_points)
         if most is not None:
             begin = np.concatenate([[0], np.cumsum(counts)])[:-1]
-            place = np.arange(len(order)) - np.repeat(begin, counts)
-            order, counts = order[place < most], np.minimum(counts, most)
+            rank = np.arange(len(order)) - np.repeat(begin, counts)
+            order, counts = order[rank < most], np.minimum(counts, most)
         return cls(
             indptr=np.concatenate([[0], np.cumsum(counts)]),
             entries=order,

@@ -50,7 +50,7 @@ OVERLAP = 0.1
 """τ: half the width of an overlap over the distance of the centers."""
 
 GROWTH = 0.25
-"""By which share of its points a cluster without a center grows, at least."""
+"""By which fraction of its points a cluster without a center grows, at least."""
 
 RIM_NEIGHBORS = 4
 """Shortest edges of a point, along which clusters without centers grow: all make wide bent rims."""
@@ -185,7 +185,7 @@ def _near_borders(
     With y = x - a and v = b - a the rule reads y·v ≥ (½ - τ)|v|². Since y·v ≤ |y||v|, centers at
     distances |v| > |y| / (½ - τ) need not be looked at.
     """
-    share = 0.5 - OVERLAP
+    reach_fraction = 0.5 - OVERLAP
     joining: list[IntArray] = [np.empty(0, dtype=np.int64)]
     patches: list[IntArray] = [np.empty(0, dtype=np.int64)]
     for label, members in enumerate(_members_by_label(labels, len(centers))):
@@ -197,10 +197,10 @@ def _near_borders(
         for begin in range(0, len(members), step):
             rows = members[begin : begin + step]
             relative = points[rows] - center
-            reach = (relative**2).sum(axis=1).max() / share**2
+            reach = (relative**2).sum(axis=1).max() / reach_fraction**2
             near = np.flatnonzero((squares > 0.0) & (squares <= reach))
-            place, column = np.nonzero(relative @ away[near].T >= share * squares[near])
-            joining.append(rows[place])
+            row, column = np.nonzero(relative @ away[near].T >= reach_fraction * squares[near])
+            joining.append(rows[row])
             patches.append(near[column])
     return np.concatenate(joining), np.concatenate(patches)
 
@@ -210,21 +210,21 @@ def _connected_with_clusters(
 ) -> BoolArray:
     """Return which points that would join a cluster are connected with it through each other."""
     kept = np.zeros(len(joining), dtype=bool)
-    place_of = np.full(len(labels), -1, dtype=np.int64)
+    position_of = np.full(len(labels), -1, dtype=np.int64)
     for label, entries in enumerate(_members_by_label(patches, int(labels.max()) + 1)):
         nodes, n_nodes = joining[entries], len(entries)
-        place_of[nodes] = np.arange(n_nodes)
+        position_of[nodes] = np.arange(n_nodes)
         rows, ends = _edges_at(adjacency, nodes)
         # All points of the cluster are one more node, since they need not be connected.
-        places = np.where(labels[ends] == label, n_nodes, place_of[ends])
-        inside = places >= 0
+        positions = np.where(labels[ends] == label, n_nodes, position_of[ends])
+        inside = positions >= 0
         links = sp.coo_array(
-            (np.ones(int(inside.sum())), (rows[inside], places[inside])),
+            (np.ones(int(inside.sum())), (rows[inside], positions[inside])),
             shape=(n_nodes + 1, n_nodes + 1),
         )
         component = connected_components(links, directed=False)[1]
         kept[entries] = component[:-1] == component[-1]
-        place_of[nodes] = -1
+        position_of[nodes] = -1
     return kept
 
 
@@ -329,7 +329,7 @@ def _members_by_label(labels: IntArray, n_labels: int) -> list[IntArray]:
 
 
 def _edges_at(adjacency: sp.csr_array, nodes: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the edges at nodes: places in `nodes` where they begin, and nodes where they end."""
+    """Return the edges at nodes: the index in `nodes` where each begins, the node where it ends."""
     block = adjacency[nodes]
     return np.repeat(np.arange(len(nodes)), np.diff(block.indptr)), block.indices
 

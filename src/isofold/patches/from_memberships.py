@@ -87,4 +87,4 @@ def _read_list(indices: Any, patch: int, n_points: int) -> IntArray:
 
 
 def _empty_patch(patch: int) -> str:
-    return f"Patch {patch} of memberships holds no points, so that it has no place. Leave it out."
+    return f"Patch {patch} of memberships holds no points, so that it has no center. Leave it out."

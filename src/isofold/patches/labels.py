@@ -36,7 +36,7 @@ def labels_of(
     name: str = "cover",
     n_jobs: int | None = None,
 ) -> tuple[IntArray, FloatArray | None]:
-    """Return the clusters that a word, a clusterer or an array of labels means.
+    """Return the clusters that a name, a clusterer or an array of labels means.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _given_labels(cover: Any, n_points: int, *, name: str) -> IntArray:
     """Return labels in an array as the numbers of clusters."""
     advice = (
         "Pass an instance of a clusterer, or an array of one integer or string for each point; the "
-        "documentation names words that are understood as well."
+        "documentation lists the names that are accepted."
     )
     given = np.asarray(cover)
     if given.ndim != 1 or given.dtype.kind not in "biuUSTO":

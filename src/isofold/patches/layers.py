@@ -31,7 +31,7 @@ LEAST_POINTS, ENOUGH_POINTS = 16, 200
 """Points of a patch below which its residuals tell nothing; it is thinned from twice the second."""
 
 MOST_PATCHES = 200
-"""Patches that are looked at: enough to know the share of layered ones to three in a hundred."""
+"""Patches that are looked at: enough to know the fraction of layered ones to three in a hundred."""
 
 LEAST_RESIDUAL = 0.2
 """Residual relative to the distance of nearest points along the patch below which layers do not

@@ -26,7 +26,8 @@ LARGEST_SIDE = 2000
 """Side of the covariance (or Gram) matrix up to which its eigenvectors are worth their time."""
 
 NOISE_SHARE = 0.8
-"""Share of the variance along an axis that neighbors have among themselves, if it is all noise."""
+"""Fraction of the variance along an axis that neighbors have among themselves, if it is all
+noise."""
 
 LEAST_POINTS, N_POINTS, N_NEIGHBORS = 200, 1000, 12
 """Points from which on neighbors are near enough to tell, points that are compared, and neighbors
@@ -116,7 +117,7 @@ class _Spectrum:
     """Principal axes of centered points; those of the Gram matrix if it is the smaller one.
 
     `vectors` are the axes, or for more features than points the coordinates along them in units of
-    their root mean squares, and `centered` the points that turn these into axes.
+    their root mean squares, and `centered` the points that make these into axes.
     """
 
     values: FloatArray
@@ -150,7 +151,7 @@ def _spectrum(points: FloatArray, mean: FloatArray) -> _Spectrum:
 
 
 def _local_share(points: FloatArray, spectrum: _Spectrum) -> FloatArray:
-    """Return the share of the variance along each axis that neighbors have among themselves."""
+    """Return the fraction of the variance along each axis that neighbors have among themselves."""
     n = len(points)
     rows = np.linspace(0, n - 1, min(n, N_POINTS)).astype(np.intp)
     some = spectrum.coordinates(rows)

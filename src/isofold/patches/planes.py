@@ -1,4 +1,4 @@
-"""Planes: disjoint pieces of points, each described by its mean and its widest axes."""
+"""Planes: disjoint cells of points, each described by its mean and its widest axes."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ NOTHING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Planes:
-    """The q-dimensional planes that describe pieces best.
+    """The q-dimensional planes that describe cells best.
 
     Attributes
     ----------
     labels : ndarray of int of shape (n_points,)
-        The piece of every point.
-    means : ndarray of shape (n_pieces, d)
-        The means m of the pieces.
-    axes : ndarray of shape (n_pieces, d, q)
+        The cell of every point.
+    means : ndarray of shape (n_cells, d)
+        The means m of the cells.
+    axes : ndarray of shape (n_cells, d, q)
         Their principal axes U, orthonormal.
-    ranks : ndarray of int of shape (n_pieces,)
-        How many of the axes the points of a piece span; the others are arbitrary.
-    off : ndarray of shape (n_pieces,)
-        Share of the variance of a piece that lies off its plane.
-    extents : ndarray of shape (n_pieces,)
-        Four standard deviations along the widest axis: about the diameter of a piece.
+    ranks : ndarray of int of shape (n_cells,)
+        How many of the axes the points of a cell span; the others are arbitrary.
+    off : ndarray of shape (n_cells,)
+        Fraction of the variance of a cell that lies off its plane.
+    extents : ndarray of shape (n_cells,)
+        Four standard deviations along the widest axis: about the diameter of a cell.
     """
 
     labels: IntArray
@@ -43,64 +43,64 @@ class Planes:
     extents: FloatArray
 
     @property
-    def n_pieces(self) -> int:
-        """Number of pieces."""
+    def n_cells(self) -> int:
+        """Number of cells."""
         return len(self.means)
 
     @property
     def sizes(self) -> IntArray:
-        """Number of points of every piece."""
-        return np.bincount(self.labels, minlength=self.n_pieces)
+        """Number of points of every cell."""
+        return np.bincount(self.labels, minlength=self.n_cells)
 
-    def coordinates(self, points: FloatArray, pieces: IntArray) -> FloatArray:
-        """Return (x − m)U for points in given pieces, one row after the other."""
+    def coordinates(self, points: FloatArray, cells: IntArray) -> FloatArray:
+        """Return (x − m)U for points in given cells, one row after the other."""
         n, q = len(points), self.axes.shape[2]
         coordinates = np.empty((n, q))
         step = block_rows(8 * (q + 2) * points.shape[1], n)
         for start in range(0, n, step):
             block = slice(start, start + step)
-            at = pieces[block]
+            at = cells[block]
             offsets = points[block] - self.means[at]
             coordinates[block] = (offsets[:, None, :] @ self.axes[at])[:, 0]
         return coordinates
 
-    def points(self, coordinates: FloatArray, pieces: IntArray) -> FloatArray:
-        """Return m + uUᵀ for coordinates in given pieces, one row after the other."""
+    def points(self, coordinates: FloatArray, cells: IntArray) -> FloatArray:
+        """Return m + uUᵀ for coordinates in given cells, one row after the other."""
         n, d = len(coordinates), self.means.shape[1]
         points = np.empty((n, d))
         step = block_rows(8 * (self.axes.shape[2] + 2) * d, n)
         for start in range(0, n, step):
             block = slice(start, start + step)
-            at = pieces[block]
+            at = cells[block]
             back = (self.axes[at] @ coordinates[block, :, None])[:, :, 0]
             points[block] = self.means[at] + back
         return points
 
 
 def fit_planes(points: FloatArray, labels: IntArray, n_components: int) -> Planes:
-    """Fit a plane to every piece."""
-    n_pieces, d = int(labels.max()) + 1, points.shape[1]
-    means, axes = np.empty((n_pieces, d)), np.empty((n_pieces, d, n_components))
-    ranks = np.empty(n_pieces, dtype=np.intp)
-    off, extents = np.empty(n_pieces), np.empty(n_pieces)
+    """Fit a plane to every cell."""
+    n_cells, d = int(labels.max()) + 1, points.shape[1]
+    means, axes = np.empty((n_cells, d)), np.empty((n_cells, d, n_components))
+    ranks = np.empty(n_cells, dtype=np.intp)
+    off, extents = np.empty(n_cells), np.empty(n_cells)
     order = np.argsort(labels, kind="stable")
-    sizes = np.bincount(labels, minlength=n_pieces)
+    sizes = np.bincount(labels, minlength=n_cells)
     begin = np.concatenate([[0], np.cumsum(sizes)])
-    # All pieces of a size at once; each matrix of the stack is factored by itself.
+    # All cells of a size at once; each matrix of the stack is factored by itself.
     for size in np.unique(sizes):
         same = np.flatnonzero(sizes == size)
         step = block_rows(8 * 4 * d * max(size, n_components), len(same))
         for start in range(0, len(same), step):
-            pieces = same[start : start + step]
-            members = points[order[begin[pieces][:, None] + np.arange(size)]].astype(np.float64)
-            means[pieces] = members.mean(axis=1)
-            found = _widest(members - means[pieces][:, None, :], n_components)
-            axes[pieces], ranks[pieces], off[pieces], extents[pieces] = found
+            cells = same[start : start + step]
+            members = points[order[begin[cells][:, None] + np.arange(size)]].astype(np.float64)
+            means[cells] = members.mean(axis=1)
+            found = _widest(members - means[cells][:, None, :], n_components)
+            axes[cells], ranks[cells], off[cells], extents[cells] = found
     return Planes(labels, means, axes, ranks, off, extents)
 
 
 def _widest(members: FloatArray, q: int) -> tuple[FloatArray, ...]:
-    """Return the widest axes of centered pieces, their ranks, the share off them, extents."""
+    """Return the widest axes of centered cells, their ranks, the fraction off them, extents."""
     _, m, d = members.shape
     # As many rows as axes are wanted: missing ones are filled with nothing, and axes completed.
     if m < q:

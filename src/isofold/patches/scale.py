@@ -27,7 +27,7 @@ from isofold.patches.cover import PatchCover
 __all__ = ["ScaleRules", "charted_balls"]
 
 CORE = 0.25
-"""Share of a ball that counts as covered: in the plane, the points within half its radius."""
+"""Fraction of a ball that counts as covered: in the plane, the points within half its radius."""
 
 PATCHES_PER_SIZE = 5.5
 """Such a cover has about c = 5.5 n/m patches of m points, and a point is in about five of them."""

@@ -17,13 +17,13 @@ from isofold._typing import FloatArray, IntArray
 
 __all__ = ["Tesserae", "cut_tesserae"]
 
-FLAT = 1e-10
+RANK_TOLERANCE = 1e-10
 """Singular values below this part of the largest of all tesserae are rounding."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tesserae:
-    """Flat pieces.
+    """Tesserae: flat groups of points.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Tesserae:
     ranks : ndarray of shape (n_tesserae,)
         d_ℓ, at most r.
     residual : float
-        Share of the squared distances from the tesserae's means that the axes do not hold.
+        Fraction of the squared distances from the tesserae's means that the axes do not hold.
     thickness : float
         Root mean square distance of the points from their tesserae: how much these are bent.
     """
@@ -51,7 +51,7 @@ class Tesserae:
         return len(self.ranks)
 
     def scaled(self, factor: float) -> Tesserae:
-        """Return the same pieces in other units of length."""
+        """Return the same tesserae in other units of length."""
         return replace(self, local=factor * self.local, thickness=factor * self.thickness)
 
     @cached_property
@@ -68,8 +68,8 @@ class Tesserae:
     @property
     def blocks(self) -> IntArray:
         """First row and size of every rotation, as `GramSDP` takes them."""
-        turned = self.ranks > 0
-        return np.column_stack([self.first_row[turned], self.ranks[turned]])
+        has_axes = self.ranks > 0
+        return np.column_stack([self.first_row[has_axes], self.ranks[has_axes]])
 
     @cached_property
     def matrix(self) -> sp.csr_array:
@@ -92,8 +92,8 @@ def cut_tesserae(points: FloatArray, labels: IntArray, n_components: int) -> Tes
     >>> import numpy as np
     >>> from isofold.patches.tesserae import cut_tesserae
     >>> bent = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [3.0, 2.0]])
-    >>> pieces = cut_tesserae(bent, np.array([0, 0, 0, 1, 1]), 2)
-    >>> pieces.ranks
+    >>> tesserae = cut_tesserae(bent, np.array([0, 0, 0, 1, 1]), 2)
+    >>> tesserae.ranks
     array([1, 1])
     """
     n, c = len(points), int(labels.max()) + 1
@@ -112,7 +112,7 @@ def cut_tesserae(points: FloatArray, labels: IntArray, n_components: int) -> Tes
         kept_variance += float(np.sum(singular[:width] ** 2))
     largest = max((float(s.max(initial=0.0)) for s in spectra), default=0.0)
     for number, singular in enumerate(spectra):
-        ranks[number] = int(np.sum(singular > FLAT * largest))
+        ranks[number] = int(np.sum(singular > RANK_TOLERANCE * largest))
     beyond = np.arange(n_components) >= ranks[labels][:, None]
     local[beyond] = 0.0
     lost = max(0.0, variance - kept_variance)

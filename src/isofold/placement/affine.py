@@ -26,7 +26,9 @@ import numpy as np
 
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import ConvergenceError, InvalidInputError
-from isofold.placement.rigid.place import Links, Placement, check_links, check_shapes
+from isofold.linalg.motions import RigidMotions
+from isofold.placement.links import Links, check_links, check_shapes
+from isofold.placement.placement import Placement
 from isofold.sdp import Constraints, GramSDP, LowRankSDP, SDPSolution, Status
 
 __all__ = ["place_by_variance"]
@@ -49,7 +51,7 @@ def place_by_variance(
         )
         raise InvalidInputError(msg)
     rows = [
-        np.union1d(own, links.members[links.pieces == p]).astype(np.intp)
+        np.union1d(own, links.members[links.owners == p]).astype(np.intp)
         for p, own in enumerate(representatives)
     ]
     chosen = [Y[own].astype(np.float64) for Y, own in zip(shapes, rows, strict=True)]
@@ -63,11 +65,10 @@ def place_by_variance(
         layout = np.zeros((len(solution.coordinates), q))
         kept = solution.coordinates[:, :q]
         layout[:, : kept.shape[1]] = kept
-    parts = np.split(layout, np.cumsum([len(own) for own in rows])[:-1])
-    maps, translations = np.empty((len(shapes), q, q)), np.empty((len(shapes), q))
-    for p, (points, targets) in enumerate(zip(chosen, parts, strict=True)):
-        maps[p], translations[p] = _affine_map(points, targets)
-    return Placement.of(shapes, links, maps, translations, solution=solution)
+    targets = np.split(layout, np.cumsum([len(own) for own in rows])[:-1])
+    maps = [_affine_map(*pair) for pair in zip(chosen, targets, strict=True)]
+    motions = RigidMotions(np.stack([A for A, _ in maps]), np.stack([b for _, b in maps]))
+    return Placement.of(shapes, links, motions, solution=solution)
 
 
 def _unfolded(
@@ -81,8 +82,8 @@ def _unfolded(
         pairs.append(first + np.stack([i, j], axis=1))
         squares.append(((points[i] - points[j]) ** 2).sum(axis=1))
     ends = [
-        [begin[p] + np.searchsorted(rows[p], i) for p, i in zip(pieces, members, strict=True)]
-        for pieces, members in zip(links.pieces, links.members, strict=True)
+        [begin[p] + np.searchsorted(rows[p], i) for p, i in zip(owners, members, strict=True)]
+        for owners, members in zip(links.owners, links.members, strict=True)
     ]
     upper = np.concatenate([*squares, links.lengths**2])
     lower = upper.copy()

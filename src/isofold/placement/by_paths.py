@@ -1,14 +1,12 @@
-"""Pieces in one frame: each is moved as a whole so that distances between them mean something.
+"""Components in one frame: each is moved as a whole so that distances between them mean something.
 
-Between pieces only straight lines across the gaps are known. They and the embedded distances within
-pieces make a small graph of landmarks, whose path lengths classical scaling lays out; every piece
-is then moved rigidly onto its landmarks, and outward where it would lie on another one.
+Between components only links, straight lines across the gaps, are known. They and the embedded
+distances within components make a small graph of landmarks, whose path lengths classical scaling
+lays out. Every component is then moved rigidly onto its landmarks, and outward where it would lie
+on another one.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,131 +15,108 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from isofold._typing import FloatArray, IntArray
-from isofold.linalg import SimilarityTransform, classical_scaling, procrustes
+from isofold.linalg import classical_scaling, procrustes
+from isofold.linalg.motions import RigidMotions
 from isofold.placement.clearance import clearing_push
+from isofold.placement.links import Links
 
-if TYPE_CHECKING:
-    from isofold.stitching.levels import Piece
-
-__all__ = ["arrange", "arranging_motions"]
+__all__ = ["place_by_paths"]
 
 N_LANDMARKS = 400
-"""Landmarks of all pieces together: classical scaling of so many takes milliseconds."""
+"""Landmarks of all components together: classical scaling of so many takes milliseconds."""
 
-MOST_BRIDGES, FEWER_BRIDGES = 600, 100
-"""Bridges up to which the ends of all are landmarks, and about how many are taken of more: paths
+MOST_LINKS, FEWER_LINKS = 600, 100
+"""Links up to which the ends of all are landmarks, and about how many are taken of more: paths
 between all landmarks take as long as the cube of their number."""
 
-MANY_PIECES = 50
-"""Pieces beyond which each is laid out by a single landmark, without turning it."""
+MANY_SHAPES = 50
+"""Shapes beyond which each is laid out by a single landmark, without rotating it."""
 
 N_BORDER = 1000
-"""Points of a piece among which the nearest to other pieces is sought."""
+"""Points of a shape among which the nearest to other shapes is sought."""
 
 
-def arrange(
-    pieces: list[Piece], bridges: IntArray, lengths: FloatArray, n_nodes: int
-) -> list[Piece]:
-    """Move pieces into one frame."""
-    motions = arranging_motions(
-        [piece.nodes for piece in pieces],
-        [piece.embedding for piece in pieces],
-        bridges,
-        lengths,
-        n_nodes,
-    )
-    return [_moved(piece, motion) for piece, motion in zip(pieces, motions, strict=True)]
-
-
-def arranging_motions(
-    nodes: list[IntArray],
-    shapes: list[FloatArray],
-    bridges: IntArray,
-    lengths: FloatArray,
-    n_nodes: int,
-) -> list[SimilarityTransform]:
-    """Return the rigid motions that put shapes into one frame."""
-    owner, place = np.empty(n_nodes, dtype=np.intp), np.empty(n_nodes, dtype=np.intp)
-    for number, own in enumerate(nodes):
-        owner[own], place[own] = number, np.arange(len(own))
-    kept = _some_bridges(owner[bridges], lengths)
-    ends = np.unique(bridges[kept])
+def place_by_paths(shapes: list[FloatArray], links: Links) -> RigidMotions:
+    """Return the rigid motions that put linked shapes into one frame."""
+    owners, members = links.owners, links.members
+    kept = _some_links(owners, links.lengths)
     marks = [
-        _landmarks(len(shape), place[ends[owner[ends] == number]], N_LANDMARKS // len(shapes))
+        _landmarks(len(shape), members[kept][owners[kept] == number], N_LANDMARKS // len(shapes))
         for number, shape in enumerate(shapes)
     ]
     begin = np.concatenate([[0], np.cumsum([len(m) for m in marks])])
-    at = np.array([begin[owner[e]] + np.searchsorted(marks[owner[e]], place[e]) for e in ends])
-    graph = _landmark_graph(shapes, marks, at[np.searchsorted(ends, bridges[kept])], lengths[kept])
+    ends = np.array(
+        [
+            [begin[o] + np.searchsorted(marks[o], m) for o, m in zip(*link, strict=True)]
+            for link in zip(owners[kept], members[kept], strict=True)
+        ]
+    )
+    graph = _landmark_graph(shapes, marks, ends, links.lengths[kept])
     # Of many shapes each is but a point: the first landmark stands for it.
-    is_laid = [mark if len(shapes) <= MANY_PIECES else mark[:1] for mark in marks]
+    laid = [mark if len(shapes) <= MANY_SHAPES else mark[:1] for mark in marks]
     sources = np.concatenate(
-        [b + np.arange(len(laid)) for b, laid in zip(begin[:-1], is_laid, strict=True)]
+        [b + np.arange(len(own)) for b, own in zip(begin[:-1], laid, strict=True)]
     )
     paths = dijkstra(graph, directed=False, indices=sources)[:, sources]
-    width = shapes[0].shape[1]
     squares = (paths**2 + paths.T**2) / 2
-    layout = classical_scaling(squares, width).coordinates
-    parts = np.split(layout, np.cumsum([len(laid) for laid in is_laid])[:-1])
-    motions = [
-        procrustes(shape[laid], part).transform
-        for shape, laid, part in zip(shapes, is_laid, parts, strict=True)
-    ]
+    layout = classical_scaling(squares, shapes[0].shape[1]).coordinates
+    targets = np.split(layout, np.cumsum([len(own) for own in laid])[:-1])
+    motions = RigidMotions.stacked(
+        procrustes(shape[own], target).transform
+        for shape, own, target in zip(shapes, laid, targets, strict=True)
+    )
     gaps = np.full(len(shapes), np.inf)
-    for end in bridges.T:
-        np.minimum.at(gaps, owner[end], lengths)
+    np.minimum.at(gaps, owners, links.lengths[:, None])
     return _kept_apart(shapes, motions, gaps)
 
 
-def _some_bridges(owners: IntArray, lengths: FloatArray) -> IntArray:
-    """Return the bridges whose ends are landmarks: all, or some between every two shapes.
+def _some_links(owners: IntArray, lengths: FloatArray) -> IntArray:
+    """Return the links whose ends are landmarks: all, or some between every two shapes.
 
-    Where points lie on a grid all bridges of a gap are equally long, and all points could be ends.
+    Where points lie on a grid all links of a gap are equally long, and all points could be ends.
     """
-    if len(lengths) <= MOST_BRIDGES:
+    if len(lengths) <= MOST_LINKS:
         return np.arange(len(lengths))
     _, pair = np.unique(np.sort(owners, axis=1), axis=0, return_inverse=True)
     pair = pair.ravel()
-    share = max(1, FEWER_BRIDGES // int(pair.max() + 1))
+    most = max(1, FEWER_LINKS // int(pair.max() + 1))
     kept = []
     for number in range(int(pair.max()) + 1):
         own = np.flatnonzero(pair == number)
-        spread = np.linspace(0, len(own) - 1, min(len(own), share)).astype(np.intp)
+        spread = np.linspace(0, len(own) - 1, min(len(own), most)).astype(np.intp)
         kept.append(np.union1d(own[spread], own[[lengths[own].argmin()]]))
     return np.sort(np.concatenate(kept))
 
 
 def _landmark_graph(
-    shapes: list[FloatArray], marks: list[IntArray], bridges: IntArray, lengths: FloatArray
+    shapes: list[FloatArray], marks: list[IntArray], ends: IntArray, lengths: FloatArray
 ) -> sp.csr_array:
-    """Return distances of landmarks within their shapes, and across bridges."""
+    """Return distances of landmarks within their shapes, and along links."""
     blocks = [cdist(shape[mark], shape[mark]) for shape, mark in zip(shapes, marks, strict=True)]
     within = sp.coo_array(sp.block_diag(blocks))
     size = within.shape[0]
-    rows = np.concatenate([within.row, bridges[:, 0]])
-    columns = np.concatenate([within.col, bridges[:, 1]])
+    rows = np.concatenate([within.row, ends[:, 0]])
+    columns = np.concatenate([within.col, ends[:, 1]])
     # A stored zero would be a missing edge.
     values = np.maximum(np.concatenate([within.data, lengths]), np.finfo(np.float64).tiny)
     return sp.csr_array((values, (rows, columns)), shape=(size, size))
 
 
-def _kept_apart(
-    shapes: list[FloatArray], motions: list[SimilarityTransform], gaps: FloatArray
-) -> list[SimilarityTransform]:
+def _kept_apart(shapes: list[FloatArray], motions: RigidMotions, gaps: FloatArray) -> RigidMotions:
     """Push shapes outward, one after the other, until none is nearer than in the data.
 
-    Sheets that face each other in the data have no place side by side in fewer dimensions without
+    Sheets that face each other in the data have no room side by side in fewer dimensions without
     lying on top of each other.
     """
-    some = [motion.apply(_some(shape)) for shape, motion in zip(shapes, motions, strict=True)]
-    placed, moved = [motions[0]], [some[0]]
-    for own, motion, gap in zip(some[1:], motions[1:], gaps[1:], strict=True):
-        others = np.concatenate(moved)
-        way = own.mean(axis=0) - others.mean(axis=0)
-        push = clearing_push(KDTree(others), own, way, gap)
-        placed.append(replace(motion, translation=motion.translation + push))
-        moved.append(own + push)
-    return placed
+    some = motions.apply_each([_some(shape) for shape in shapes])
+    translations = motions.translations.copy()
+    for number in range(1, len(shapes)):
+        others, own = np.concatenate(some[:number]), some[number]
+        outward = own.mean(axis=0) - others.mean(axis=0)
+        push = clearing_push(KDTree(others), own, outward, gaps[number])
+        translations[number] += push
+        some[number] = own + push
+    return RigidMotions(motions.rotations, translations)
 
 
 def _some(points: FloatArray) -> FloatArray:
@@ -151,20 +126,6 @@ def _some(points: FloatArray) -> FloatArray:
 
 
 def _landmarks(n: int, needed: IntArray, most: int) -> IntArray:
-    """Return the ends of bridges and evenly spaced further nodes of a shape, ascending."""
+    """Return the ends of links and evenly spaced further nodes of a shape, ascending."""
     spread = np.linspace(0, n - 1, max(1, min(n, most))).astype(np.intp)
     return np.union1d(needed, spread)
-
-
-def _moved(piece: Piece, motion: SimilarityTransform) -> Piece:
-    """Return a piece after a rigid motion."""
-    alignment = piece.alignment
-    return replace(
-        piece,
-        embedding=motion.apply(piece.embedding),
-        alignment=replace(
-            alignment,
-            rotations=alignment.rotations @ motion.rotation,
-            translations=motion.apply(alignment.translations),
-        ),
-    )

@@ -32,7 +32,7 @@ class CoRankingCurve:
     sizes : ndarray of shape (n_points - 2,)
         Neighborhood sizes K.
     kept : ndarray of shape (n_points - 2,)
-        Q_NX(K), the share of neighbors kept.
+        Q_NX(K), the fraction of neighbors kept.
     above_chance : ndarray of shape (n_points - 2,)
         R_NX(K): 1 for a perfect embedding, 0 for a random one.
     area : Score

@@ -28,8 +28,8 @@ PRODUCT_BYTES = 48 * 2**20
 TASK_BYTES = 32 * 2**20
 """Small blocks are handed to a thread many at a time, or handing over would cost more than they."""
 CANCELLED = 1e-4
-"""Below this share of ‖x‖² + ‖y‖² a squared distance from products is computed again: it has lost
-four digits, and copies of a point would not be at distance zero."""
+"""Below this fraction of ‖x‖² + ‖y‖² a squared distance from products is computed again: it has
+lost four digits, and copies of a point would not be at distance zero."""
 
 Result = TypeVar("Result")
 

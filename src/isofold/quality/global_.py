@@ -8,12 +8,11 @@ for such groups first.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from isofold._findings import parameter
+from isofold._findings import parameter, warn_user
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors
 from isofold.exceptions import DisconnectedGraphWarning, InvalidInputError
@@ -179,7 +178,7 @@ def residual_variance_of(comparison: Comparison, graph: NeighborGraph) -> Score:
             f"{graph.n_nodes} nodes). Residual variance looks only at pairs inside a component: "
             f"raise {parameter('n_neighbors')}, or score the components one by one."
         )
-        warnings.warn(msg, DisconnectedGraphWarning, stacklevel=3)
+        warn_user(msg, DisconnectedGraphWarning)
     moments = geodesic_moments(comparison, graph)
 
     def unexplained(m: FloatArray) -> FloatArray:
@@ -214,8 +213,8 @@ def rank_moments(comparison: Comparison) -> FloatArray:
     share_of_row[comparison.sample.indices] = comparison.sample.weights
 
     def count(rows: IntArray) -> FloatArray:
-        shares = np.repeat(share_of_row[rows], n)
-        return np.stack([np.bincount(b.ravel(), shares, minlength=N_BINS) for b in bins(rows)])
+        weights = np.repeat(share_of_row[rows], n)
+        return np.stack([np.bincount(b.ravel(), weights, minlength=N_BINS) for b in bins(rows)])
 
     histograms = np.zeros((2, N_BINS))
     # Large blocks: every one fills two histograms of a million bins.
@@ -249,7 +248,7 @@ def geodesic_moments(comparison: Comparison, graph: NeighborGraph) -> FloatArray
 
 
 def require_spread(values: FloatArray, *, what: str) -> None:
-    """Refuse distances that are all zero, of which no share or correlation can be taken."""
+    """Refuse distances that are all zero, of which no ratio or correlation can be taken."""
     if not (values > 0).any():
         msg = (
             f"All points of {what} coincide, so their distances are all 0 and nothing can be "

@@ -28,7 +28,7 @@ def one_nn_error(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Score:
-    """Share of points whose nearest other point has another label; 0 is best.
+    """Fraction of points whose nearest other point has another label; 0 is best.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def one_nn_of(comparison: Comparison, labels: Any) -> Score:
 
 
 def purity(clusters: Any, labels: Any) -> float:
-    """Share of points that carry the most frequent label of their cluster; 1 is best.
+    """Fraction of points that carry the most frequent label of their cluster; 1 is best.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def purity(clusters: Any, labels: Any) -> float:
     Returns
     -------
     float
-        At least the share of the largest class, whatever the clusters.
+        At least the fraction of the largest class, whatever the clusters.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def normalized_mutual_information(clusters: Any, labels: Any) -> float:
 
 
 def reconstruction_error(X: Any, clusters: Any, *, n_components: int) -> Score:
-    """Mean squared distance of points from the best flat of their cluster; 0 is best.
+    """Mean squared distance of points from the best subspace of their cluster; 0 is best.
 
     φ_rec/n with φ_rec = Σ_l Σ_{i ∈ C_l} ‖x_i − b_l‖² − ‖(x_i − b_l) U_l‖², b_l the mean and U_l
     the first principal axes of cluster l.
@@ -125,7 +125,7 @@ def reconstruction_error(X: Any, clusters: Any, *, n_components: int) -> Score:
     clusters : array-like of shape (n_points,)
         Cluster of every point.
     n_components : int
-        Dimension of the flats; 0 measures the distance from the cluster means.
+        Dimension of the subspaces; 0 measures the distance from the cluster means.
 
     Returns
     -------
@@ -138,8 +138,8 @@ def reconstruction_error(X: Any, clusters: Any, *, n_components: int) -> Score:
     clusters = check_labels(clusters, len(X), name="clusters")
     centered = X - X.mean(axis=0, dtype=np.float64)
     n_clusters = int(clusters.max()) + 1
-    flats = fit_subspaces(centered, clusters, min(r, X.shape[1]), n_clusters=n_clusters)
-    squared = flats.own_squared_distances(centered, clusters)
+    subspaces = fit_subspaces(centered, clusters, min(r, X.shape[1]), n_clusters=n_clusters)
+    squared = subspaces.own_squared_distances(centered, clusters)
     return Score(float(squared.mean()), sample=draw_rows(len(X), None), per_point=squared)
 
 

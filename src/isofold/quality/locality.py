@@ -1,4 +1,4 @@
-"""Locality: whether clusters are in one piece along the neighbor graph.
+"""Locality: whether clusters are connected along the neighbor graph.
 
 References
 ----------
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from isofold.clustering import count_pieces
+from isofold.clustering import count_fragments
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import NeighborGraph
 from isofold.quality.groups import check_labels
@@ -21,7 +21,7 @@ __all__ = ["is_localized", "nonlocal_clusters"]
 
 
 def is_localized(labels: Any, graph: NeighborGraph) -> bool:
-    """Whether every cluster is in one piece along the neighbor graph.
+    """Whether every cluster is connected along the neighbor graph.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def is_localized(labels: Any, graph: NeighborGraph) -> bool:
 
 
 def nonlocal_clusters(labels: Any, graph: NeighborGraph) -> npt.NDArray[Any]:
-    """Return the clusters that fall into several pieces along the neighbor graph.
+    """Return the clusters that fall into several fragments along the neighbor graph.
 
     Parameters
     ----------
@@ -81,4 +81,4 @@ def nonlocal_clusters(labels: Any, graph: NeighborGraph) -> npt.NDArray[Any]:
         )
         raise InvalidInputError(msg)
     clusters = check_labels(labels, graph.n_samples)
-    return np.unique(np.asarray(labels))[count_pieces(clusters, graph) > 1]
+    return np.unique(np.asarray(labels))[count_fragments(clusters, graph) > 1]

@@ -61,7 +61,7 @@ def evidence_of_loss(comparison: Comparison, near: Neighborhoods) -> FloatArray:
 
     A true neighbor that the embedding puts farther away than the k-th embedded neighbor is lost;
     an embedded neighbor that was farther away than the k-th true one has intruded. Either ratio
-    grows with the displaced rank. Pairs beyond the k-th suffer around the same places, so points
+    grows with the displaced rank. Pairs beyond the k-th suffer around the same points, so points
     inherit a part of their neighbors' evidence.
     """
     k = near.indices.shape[1]

@@ -35,7 +35,7 @@ def trustworthiness(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Score:
-    """Share of trust in the neighbors that the embedding shows; 1 is best.
+    """Fraction of trust in the neighbors that the embedding shows; 1 is best.
 
     T(k) = 1 − 2/(nk(2n − 3k − 1)) Σ_i Σ_j (r_X(i, j) − k) over j in N_Y(i) but not in N_X(i):
     points that the embedding shows as neighbors although they were not are charged by how far
@@ -88,7 +88,7 @@ def continuity(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Score:
-    """Share of the true neighbors that the embedding keeps near; 1 is best.
+    """Fraction of the true neighbors that the embedding keeps near; 1 is best.
 
     The trustworthiness of the swapped pair: neighbors of the input that the embedding tore away
     are charged by their rank in the embedding.
@@ -120,7 +120,7 @@ def neighbor_error(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Score:
-    """Share ψ of the k nearest neighbors that are lost; 0 is best.
+    """Fraction ψ of the k nearest neighbors that are lost; 0 is best.
 
     ψ = 1 − 1/(kn) Σ_i |N_X(i) ∩ N_Y(i)|.
 

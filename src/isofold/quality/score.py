@@ -6,7 +6,7 @@ has the standard error s √((1 − m/n)/m), a smooth function of means that of 
 quantile Woodruff's inverted interval of a proportion, all stated at 99 %.
 
 The danger is a loss that few points suffer, a tear or a misplaced group: it may escape the sample
-altogether, and with it any spread. A share p of affected points is missed with probability
+altogether, and with it any spread. A fraction p of affected points is missed with probability
 (1 − m/n)^(pn), so up to p = ln(1 − 0.99)/(n ln(1 − m/n)) ≈ 4.6/m of them must be allowed for.
 Without further knowledge each may be as bad as the measure permits, which makes the interval of a
 small sample wide. With *evidence* of how suspicious every point is, the most suspicious ones are
@@ -30,7 +30,7 @@ CONFIDENCE = 0.99
 MIN_SAMPLED = 16
 """Fewer rows give a spread too uncertain to build an interval on."""
 
-# Two ways of summing the same values differ by no more than this, relative to the largest.
+# Two methods of summing the same values differ by no more than this, relative to the largest.
 ROUNDING = 1e-12
 
 # Strata of a sample with evidence: left to chance, suspicious, most suspicious.
@@ -78,18 +78,18 @@ class RowSample:
         return self.n_points - len(self.indices) + self.n_by_chance
 
     @property
-    def unsampled_share(self) -> float:
+    def unsampled_fraction(self) -> float:
         """Finite-population correction 1 − m/n of the draw."""
         return 1.0 - self.n_by_chance / self.n_eligible
 
     @property
-    def unseen_share(self) -> float:
-        """Largest share of all points that the draw can have missed entirely."""
-        return float(np.log(1 - CONFIDENCE) / (self.n_points * np.log(self.unsampled_share)))
+    def unseen_fraction(self) -> float:
+        """Largest fraction of all points that the draw can have missed entirely."""
+        return float(np.log(1 - CONFIDENCE) / (self.n_points * np.log(self.unsampled_fraction)))
 
     @property
     def weights(self) -> FloatArray:
-        """Share of all points that each evaluated one stands for."""
+        """Fraction of all points that each evaluated one stands for."""
         drawn = self.by_chance
         return np.where(drawn, self.n_eligible / max(1, self.n_by_chance), 1.0) / self.n_points
 
@@ -233,12 +233,12 @@ def quantile_score(values: FloatArray, level: float, sample: RowSample) -> Score
         return Score(value, sample=sample)
     if level >= 1.0:
         return Score(value, interval=(value, np.inf), sample=sample)
-    # The share of values below the quantile is a ratio of two per-point sums; its linearized
+    # The fraction of values below the quantile is a ratio of two per-point sums; its linearized
     # residual gives the standard error with the points as the sampled units.
     counts = kept.sum(axis=1)
     residual = ((values <= value) & kept).sum(axis=1) - level * counts
     m = len(values)
-    error = np.std(residual, ddof=1) / counts.mean() * np.sqrt(sample.unsampled_share / m)
+    error = np.std(residual, ddof=1) / counts.mean() * np.sqrt(sample.unsampled_fraction / m)
     below, above = level - _t_quantile(m) * error, level + _t_quantile(m) * error
     low = float(np.quantile(values[kept], below)) if below > 0 else 0.0
     high = float(np.quantile(values[kept], above)) if above < 1 else np.inf
@@ -250,11 +250,11 @@ def _margins(
 ) -> tuple[float, float]:
     """Return how far below and above the estimated mean of one value a point the truth may lie."""
     drawn = values[sample.by_chance]
-    error = np.std(drawn, ddof=1) * np.sqrt(sample.unsampled_share / len(drawn))
+    error = np.std(drawn, ddof=1) * np.sqrt(sample.unsampled_fraction / len(drawn))
     half = _t_quantile(len(drawn)) * float(error) * sample.n_eligible / sample.n_points
     half += ROUNDING * float(np.abs(values).max())
     below, above = _farthest(values, sample, bounds)
-    return max(half, sample.unseen_share * below), max(half, sample.unseen_share * above)
+    return max(half, sample.unseen_fraction * below), max(half, sample.unseen_fraction * above)
 
 
 def _farthest(

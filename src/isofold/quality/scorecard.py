@@ -45,7 +45,7 @@ MAX_PAIRS = 25 * 10**7
 """Distances looked at with n_samples="auto": exact up to 15,811 points, which takes a minute."""
 MAX_PATHS = 2 * 10**7
 """Shortest paths, which cost fifty times more each: exact up to 4,472 points."""
-WIDE = 100
+SLOW_COLUMNS = 100
 """Columns whose distances take as long as everything else that is done with them."""
 MIN_ROWS = 200
 MIN_SOURCES = 32
@@ -64,7 +64,7 @@ class Entry:
     best : str
         The value of a perfect map, empty if there is none.
     meaning : str
-        What it says, in a few words.
+        What it says, in brief.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Scorecard(Mapping[str, Score]):
     sample : RowSample
         The points at which the measures of ranks and of all pairs were evaluated.
     spectrum : ndarray of shape (n_components,)
-        Share of the embedding's variance along its principal axes.
+        Fraction of the embedding's variance along its principal axes.
     near : Neighborhoods
         The nearest in the data of all points, with their lengths before and after.
     """
@@ -291,7 +291,7 @@ def _budget(n_samples: int | str | None, everywhere: Comparison) -> tuple[int | 
             raise InvalidInputError(msg)
         n = everywhere.sample.n_points
         width = 1 if everywhere.input.points is None else everywhere.input.points.shape[1]
-        rows = MAX_PAIRS // (n * (1 + width // WIDE))
+        rows = MAX_PAIRS // (n * (1 + width // SLOW_COLUMNS))
         return max(MIN_ROWS, rows), max(MIN_SOURCES, MAX_PATHS // n)
     if n_samples is not None:
         check_count(n_samples, name="n_samples")
@@ -302,8 +302,8 @@ def _graph_of(X: Any, near: Neighborhoods, *, metric: str, n_jobs: int | None) -
     """Return the union graph of the k nearest neighbors, from what was found already."""
     n, k = near.indices.shape
     if (near.before == 0).any():
-        # Copies fill the lists, where a graph wants k other places, if there are so many.
-        k = min(k, _n_places(X, metric) - 1)
+        # Copies fill the lists, where a graph wants k other points, if there are so many.
+        k = min(k, _n_distinct(X, metric) - 1)
         return build_graph(X, n_neighbors=k, metric=metric, n_jobs=n_jobs)
     lengths = csr_array(
         (near.before.ravel(), near.indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
@@ -311,7 +311,7 @@ def _graph_of(X: Any, near: Neighborhoods, *, metric: str, n_jobs: int | None) -
     return build_graph(lengths, metric="precomputed")
 
 
-def _n_places(X: Any, metric: str) -> int:
+def _n_distinct(X: Any, metric: str) -> int:
     if metric == "precomputed":
         return distances_between_nodes(np.asarray(X))[1].n_nodes
     return find_distinct(check_points(X)).n_nodes
@@ -322,7 +322,7 @@ def _rank_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
     for name, measure, table, best, meaning in (
         ("trustworthiness", ranks.intrusion_score, original, "1", "shown neighbors are true"),
         ("continuity", ranks.intrusion_score, embedded, "1", "true neighbors are shown"),
-        ("neighbor_error", ranks.loss_score, embedded, "0", "share of neighbors lost"),
+        ("neighbor_error", ranks.loss_score, embedded, "0", "fraction of neighbors lost"),
         ("mrre_input", ranks.rank_error_score, embedded, "0", "rank error of true neighbors"),
         ("mrre_embedding", ranks.rank_error_score, original, "0", "rank error of shown neighbors"),
     ):

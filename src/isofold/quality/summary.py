@@ -117,10 +117,26 @@ def summary(
 
 
 def best_scale_error(ratios: FloatArray) -> float:
-    """Return the least median of |s ratio - 1| over all scales s; NaN if no ratio is finite.
+    """Return the least median of |s ratio - 1| over all scales s.
 
     Some half of the ratios lies within the median error, and it is an interval: between its ends
     a and b the best scale is 2/(a + b), with the error (b - a)/(b + a). So all halves are tried.
+
+    Parameters
+    ----------
+    ratios : ndarray
+        Embedded over original lengths, in any order and shape; what is not finite is left out.
+
+    Returns
+    -------
+    float
+        The error; NaN if no ratio is finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_scale_error(np.array([2.0, 2.0, 5.0]))
+    0.0
     """
     ratios = np.sort(ratios[np.isfinite(ratios)])
     if not len(ratios):

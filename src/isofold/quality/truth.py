@@ -95,7 +95,7 @@ def out_of_sample_error(expected: Any, placed: Any, *, reference: Any = None) ->
 
 
 def spectrum(Y: Any) -> FloatArray:
-    """Share of the variance along each principal axis, largest first.
+    """Fraction of the variance along each principal axis, largest first.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def spectrum(Y: Any) -> FloatArray:
     Returns
     -------
     ndarray of shape (min(n_points, n_components),)
-        Shares that sum to 1; all 0 if the points coincide.
+        Fractions that sum to 1; all 0 if the points coincide.
     """
     Y = check_points(Y, name="Y", min_samples=1)
     check_units(Y, name="Y")
@@ -116,7 +116,7 @@ def spectrum(Y: Any) -> FloatArray:
 
 
 def variance_loss(Y: Any, n_components: int) -> float:
-    """Share of the variance beyond the first principal axes; 0 if they hold everything.
+    """Fraction of the variance beyond the first principal axes; 0 if they hold everything.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def variance_loss(Y: Any, n_components: int) -> float:
     Returns
     -------
     float
-        The share that is lost.
+        The fraction that is lost.
     """
     kept = check_count(n_components, name="n_components")
     return float(spectrum(Y)[kept:].sum())

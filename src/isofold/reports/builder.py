@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import isofold
-from isofold._files import atomic_file, check_place
+from isofold._files import atomic_file, check_path
 from isofold._progress.stages import stage
 from isofold._typing import IntArray
 from isofold._validation import check_points
@@ -123,7 +123,7 @@ def report(
     """
     if path is not None:
         # Before the work, which may take minutes.
-        check_place(path, overwrite=False, permission="report(...).save(path, overwrite=True)")
+        check_path(path, overwrite=False, permission="report(...).save(path, overwrite=True)")
     Y = check_points(_map_of(embedding), name="embedding")
     # Before the measures, too: a wrong length should not cost an hour.
     columns = _all_columns(len(Y), labels, fields=fields, pieces=pieces_of(embedding))

@@ -1,4 +1,4 @@
-"""Constraints l ≤ g ≤ u on numbers, hard, soft or augmented: one family of convex functions.
+"""Constraints l ≤ g ≤ u on numbers, hard, soft or augmented: convex functions of one form.
 
 A hard constraint is the indicator of [l, u]. Its conjugate h*(w) = u·w for w > 0 and l·w for w < 0
 is the price of a multiplier w. A soft constraint pays (ν/2)·dist(g, [l, u])², and an augmented

@@ -16,9 +16,17 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._typing import FloatArray, IntArray, Matrix
+from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
 
-__all__ = ["FactorForms", "Forms", "PairForms", "is_sparse", "no_forms", "to_dense"]
+__all__ = [
+    "FactorForms",
+    "Forms",
+    "PairForms",
+    "is_sparse",
+    "no_forms",
+    "positive_forms",
+    "to_dense",
+]
 
 BLOCK_PAIRS = 1 << 13
 """Pairs handled at a time, so that their coordinates stay in the processor's cache."""
@@ -151,13 +159,13 @@ class PairForms:
         columns = np.concatenate([diagonal, second, first, first, second])
         pattern = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
         pattern.sum_duplicates()
-        # The place of entry (i, j) in the stored data, found by binary search of its key.
+        # The position of entry (i, j) in the stored data, found by binary search of its key.
         stored_rows = np.repeat(diagonal, np.diff(pattern.indptr))
         keys = stored_rows.astype(np.int64) * n + pattern.indices
-        place = np.searchsorted(keys, rows[n:].astype(np.int64) * n + columns[n:])
+        position = np.searchsorted(keys, rows[n:].astype(np.int64) * n + columns[n:])
         edge = np.tile(np.arange(m), 4)
         sign = np.repeat([-1.0, -1.0, 1.0, 1.0], m)
-        spread = sp.csr_array((sign, (place, edge)), shape=(len(keys), m))
+        spread = sp.csr_array((sign, (position, edge)), shape=(len(keys), m))
         return pattern, spread
 
 
@@ -238,6 +246,13 @@ def _differences(Y: FloatArray, first: IntArray, second: IntArray) -> FloatArray
 def no_forms(size: int) -> PairForms:
     """Return the empty list of forms on so many points."""
     return PairForms(pairs=np.empty((0, 2), dtype=np.intp), size=size)
+
+
+def positive_forms(forms: Forms) -> BoolArray:
+    """Return which forms are sums of squares with positive signs, and so positive semidefinite."""
+    squares = forms.squares()
+    n_negative = np.bincount(squares.owner, squares.signs < 0.0, minlength=squares.n_forms)
+    return np.asarray(n_negative == 0)
 
 
 def is_sparse(matrix: Matrix) -> bool:

@@ -254,7 +254,7 @@ class GramSDP:
         squared_distances : array-like of shape (n_pairs,)
             Their squared distances.
         kind : {"equal", "at_most", "at_least"}, default="equal"
-            Whether the distances are kept, bounded from above ("strings") or from below.
+            Whether the distances are kept, bounded from above or from below.
         penalty : array-like of shape (n_pairs,), float or None, default=None
             Weights ν of soft constraints; None for hard ones.
         objective : matrix of shape (n_points, n_points) or None, default=None

@@ -19,12 +19,12 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from isofold._typing import FloatArray, IntArray, Matrix
+from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
 from isofold.sdp.envelope import Envelope
-from isofold.sdp.forms import Forms, PairForms, is_sparse, to_dense
+from isofold.sdp.forms import Forms, PairForms, is_sparse, positive_forms, to_dense
 from isofold.sdp.problem import GramSDP
 
-__all__ = ["Program"]
+__all__ = ["Program", "principal_axes", "reflect_off_gauge"]
 
 MOST_BASIS_ENTRIES = 4_000_000
 """Largest dense basis in which coincident points are merged (32 MB); beyond it they are held
@@ -101,10 +101,17 @@ class Program:
         """The number of rows of Y."""
         return int(self.cost.shape[0])
 
-    @property
-    def n_orthonormal_rows(self) -> int:
-        """The number of rows in orthonormal blocks, which is the trace of their part of YYᵀ."""
-        return int(self.blocks[:, 1].sum())
+    @cached_property
+    def orthonormal_rows(self) -> BoolArray:
+        """Which rows belong to an orthonormal block."""
+        begins = np.bincount(self.blocks[:, 0], minlength=self.size + 1)
+        ends = np.bincount(self.blocks.sum(axis=1), minlength=self.size + 1)
+        return np.asarray(np.cumsum(begins - ends)[: self.size] > 0)
+
+    @cached_property
+    def raisable(self) -> BoolArray:
+        """Which forms are positive semidefinite and bounded above: their w has a finite price."""
+        return np.isfinite(self.envelope.upper) & positive_forms(self.forms)
 
     @cached_property
     def cost_scale(self) -> float:
@@ -134,6 +141,28 @@ class Program:
     def with_envelope(self, envelope: Envelope) -> Program:
         """Return the same program with other functions of the forms."""
         return replace(self, envelope=envelope)
+
+    def with_translation_gauge(self) -> Program:
+        """Return the program with the common translation of free rows as its gauge, if it is one.
+
+        It is one if neither the cost nor any form sees it, as when the free rows are the
+        translations of patches. Centering the free rows then changes nothing, and the slack has an
+        exact null vector that no repair can move.
+        """
+        free = np.ones(self.size)
+        free[self.orthonormal_rows] = 0.0
+        if self.gauge is not None or not len(self.blocks) or not np.any(free):
+            return self
+        gauge = free / np.linalg.norm(free)
+        column = gauge[:, None]
+        image = np.abs(self.cost @ column).max()
+        is_operator = isinstance(self.cost, LinearOperator)
+        size = 1.0 if is_operator else float(abs(self.cost).max())
+        factors = np.abs(self.forms.squares().factors @ column).max(initial=0.0)
+        rounding = self.size * float(np.finfo(np.float64).eps)
+        if image <= rounding * size and factors <= rounding:
+            return replace(self, gauge=gauge)
+        return self
 
     def with_merged_points(self) -> Program:
         """Return the program in which points that must coincide are one (facial reduction).
@@ -199,3 +228,28 @@ def _orthonormal_range(basis: Matrix) -> FloatArray:
     left, singular, _ = scipy.linalg.svd(to_dense(basis), full_matrices=False)
     tolerance = singular[0] * max(basis.shape) * np.finfo(float).eps
     return np.asarray(left[:, singular > tolerance])
+
+
+def principal_axes(Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the eigenvalues of YᵀY, the largest first, and the rotation of columns to its axes."""
+    values, axes = np.linalg.eigh(Y.T @ Y)
+    return values[::-1], axes[:, ::-1]
+
+
+def reflect_off_gauge(rows: Matrix, gauge: FloatArray | None) -> Matrix:
+    """Return rows·N with N an orthonormal basis of the complement of a unit vector.
+
+    N is a Householder reflection without the column that it maps the gauge to. A difference of two
+    unit vectors stays sparse under it unless it touches that one coordinate.
+    """
+    if gauge is None:
+        return rows
+    pivot = int(np.argmin(np.abs(gauge)))
+    normal = gauge.copy()
+    normal[pivot] += 1.0 if gauge[pivot] >= 0.0 else -1.0
+    keep = np.arange(len(gauge)) != pivot
+    along = np.asarray(rows @ normal) * (2.0 / float(normal @ normal))
+    if not is_sparse(rows):
+        return np.asarray(rows[:, keep] - np.outer(along, normal[keep]))
+    correction = sp.csr_array(along[:, None]) @ sp.csr_array(normal[None, keep])
+    return sp.csr_array(sp.csr_array(rows)[:, keep] - correction)

@@ -1,4 +1,4 @@
-"""What a solver returns: coordinates, values, a status word and its message."""
+"""What a solver returns: coordinates, values, a status and its message."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class SDPSolution:
     status : Status
         How the answer is to be trusted.
     message : str
-        The status in words, with the numbers seen.
+        The text of the status, with the numbers seen.
     primal, dual : float
         The objective at the coordinates and a bound on the optimum, of the problem that
         `certificate` names (infinite, of the useless side, if no bound is known).
@@ -69,7 +69,7 @@ class SDPSolution:
     max_violation : float
         How far the worst hard constraint is missed.
     rank : int
-        The number of columns of the coordinates that hold more than a share `tol` of the trace.
+        The number of columns of the coordinates that hold more than a fraction `tol` of the trace.
     n_iter : int
         Iterations of the inner solver.
     seconds : float

@@ -1,9 +1,9 @@
-"""Patches laid onto a rough layout: motions and places in turn, from shortest paths.
+"""Patches laid onto a coarse layout: motions and points by turns, from shortest paths.
 
 Where patches contradict each other, the lowest misfit is that of a folded map: of several starts
 the one with the lowest misfit keeps the fewest neighbors. So the layout begins with the shortest
 paths (Isomap), which is unfolded, and is improved for a few rounds only: each patch is moved onto
-the places of its points, then each point to the mean of its images.
+the positions of its points, then each point to the mean of its images.
 """
 
 from __future__ import annotations
@@ -13,28 +13,25 @@ import scipy.sparse as sp
 
 from isofold._typing import FloatArray
 from isofold.linalg import landmark_scaling
+from isofold.linalg.motions import RigidMotions
 from isofold.neighbors import NeighborGraph, geodesic_distances
 from isofold.patches import Memberships, PatchCover
+from isofold.stitching.rules import RULES, StitchingRules
 from isofold.stitching.stitch import Alignment
 
 __all__ = ["alternate", "layout_by_paths"]
 
-# Trustworthiness in two dimensions / at the intrinsic dimension after so many rounds:
-#   rounds          10            30            60           300
-#   digits      .895 .998     .887 .998     .874 .997     .83 .99
-#   Olivetti    .814 .977     .794 .969     .795 .966
-#   faces       .810 .999     .814 .998     .821 .998     .80 .998
-N_ROUNDS = 15
-"""Rounds after which lengths are about right and the layout has not yet folded."""
 
-MOST_LANDMARKS, LANDMARKS = 1500, 500
-"""Nodes up to which paths between all are taken, and nodes whose paths place the others."""
-
-
-def layout_by_paths(graph: NeighborGraph, n_components: int, *, n_jobs: int | None) -> FloatArray:
+def layout_by_paths(
+    graph: NeighborGraph,
+    n_components: int,
+    *,
+    n_jobs: int | None,
+    rules: StitchingRules = RULES,
+) -> FloatArray:
     """Return coordinates whose distances are about the shortest paths of a connected graph."""
     n = graph.n_nodes
-    count = n if n <= MOST_LANDMARKS else LANDMARKS
+    count = n if n <= rules.most_landmarks else rules.n_landmarks
     landmarks = np.linspace(0, n - 1, count).astype(np.intp)
     paths = geodesic_distances(graph, landmarks, n_jobs=n_jobs).astype(np.float64)
     squares = np.minimum(paths, paths[np.isfinite(paths)].max()) ** 2
@@ -49,9 +46,9 @@ def alternate(
     coordinates: FloatArray,
     start: FloatArray,
     *,
-    n_rounds: int = N_ROUNDS,
+    n_rounds: int = RULES.n_rounds,
 ) -> Alignment:
-    """Move patches onto a layout, and the layout onto the patches, in turn."""
+    """Move patches onto a layout, and the layout onto the patches, by turns."""
     c, r = cover.n_patches, coordinates.shape[1]
     column = np.arange(int(cover.sizes.max()))
     is_member = column < cover.sizes[:, None]
@@ -68,17 +65,18 @@ def alternate(
         (w.ravel(), (members.ravel(), np.arange(members.size))),
         shape=(cover.n_points, members.size),
     )
-    share = np.asarray(gather.sum(axis=1))[:, None]
+    weight_of_point = np.asarray(gather.sum(axis=1))[:, None]
     layout = start
     for _ in range(n_rounds):
-        places = layout[members]
-        centers = (w * places).sum(axis=1) / total
-        left, _, right = np.linalg.svd(weighted @ places)
+        targets = layout[members]
+        centers = (w * targets).sum(axis=1) / total
+        left, _, right = np.linalg.svd(weighted @ targets)
         rotations = left @ right
         images = u @ rotations + centers[:, None, :]
-        layout = gather @ images.reshape(-1, r) / share
+        layout = gather @ images.reshape(-1, r) / weight_of_point
     misfit = float((w * (images - layout[members]) ** 2).sum())
     variance = float((w * u**2).sum())
     relative = float(np.sqrt(misfit / variance)) if variance > 0.0 else 0.0
     translations = centers - (u_mean[:, None, :] @ rotations)[:, 0]
-    return Alignment(rotations.reshape(c, r, r), translations, None, None, relative)
+    motions = RigidMotions(rotations.reshape(c, r, r), translations)
+    return Alignment(motions, None, None, relative)

@@ -1,4 +1,4 @@
-"""From a neighbor graph to unfolded pieces in one frame."""
+"""From a neighbor graph to stitched components in one frame."""
 
 from __future__ import annotations
 
@@ -13,70 +13,75 @@ from isofold.neighbors import (
     enhance,
     find_outliers,
     find_settled,
-    subgraph,
 )
 from isofold.neighbors.edge_errors import edge_errors, mean_at_nodes
+from isofold.neighbors.point_set import PointSet
 from isofold.patches import ChartFit, PatchCover
-from isofold.placement.by_paths import arrange
+from isofold.placement.by_paths import place_by_paths
+from isofold.placement.links import Links
 from isofold.stitching.levels import (
-    Piece,
-    Recipe,
-    flat_piece,
-    parts_of_cover,
-    stray_members,
-    unfold_piece,
+    StitchedComponent,
+    StitchingPlan,
+    groups_of_cover,
+    outlying_members,
+    projected_component,
+    stitch_component,
 )
 
-__all__ = ["Unfolding", "leave_flat", "unfold"]
+__all__ = ["StitchedMap", "project_whole", "stitch_components"]
 
 
 @dataclass(frozen=True, eq=False)
-class Unfolding:
-    """Unfolded pieces in one frame.
+class StitchedMap:
+    """Stitched components in one frame.
 
     Attributes
     ----------
-    pieces : list of Piece
-        The pieces, the largest first; their nodes count in `graph`.
+    components : tuple of StitchedComponent
+        The components, the largest first; their nodes count in `graph`.
     graph : NeighborGraph
-        The graph of the nodes in use, with the bridges between pieces.
+        The graph of the nodes in use, with the bridges between components.
     used : ndarray of int
-        The nodes of the given graph that are in use; the others are strays.
+        The nodes of the given graph that are in use; the others are outliers.
     """
 
-    pieces: list[Piece]
+    components: tuple[StitchedComponent, ...]
     graph: NeighborGraph
     used: IntArray
 
     @property
     def embedding(self) -> FloatArray:
         """The placed nodes of `graph`."""
-        width = self.pieces[0].embedding.shape[1]
+        width = self.components[0].embedding.shape[1]
         embedding = np.empty((self.graph.n_nodes, width))
-        for piece in self.pieces:
-            embedding[piece.nodes] = piece.embedding
+        for component in self.components:
+            embedding[component.nodes] = component.embedding
         return embedding
 
     @property
     def labels(self) -> IntArray:
-        """The piece of every node."""
+        """The component of every node."""
         labels = np.empty(self.graph.n_nodes, dtype=np.intp)
-        for number, piece in enumerate(self.pieces):
-            labels[piece.nodes] = number
+        for number, component in enumerate(self.components):
+            labels[component.nodes] = number
         return labels
 
     @property
     def cover(self) -> PatchCover:
-        """The patches of all pieces, over the nodes of `graph`."""
-        covers = [piece.cover for piece in self.pieces]
+        """The patches of all components, over the nodes of `graph`."""
+        covers = [component.cover for component in self.components]
         begin = np.cumsum([0] + [len(cover.members) for cover in covers[:-1]])
         ends = [b + cover.indptr[1:] for b, cover in zip(begin, covers, strict=True)]
         return PatchCover(
             n_points=self.graph.n_nodes,
             indptr=np.concatenate([[0], *ends]),
-            members=np.concatenate([piece.nodes[piece.cover.members] for piece in self.pieces]),
+            members=np.concatenate(
+                [component.nodes[component.cover.members] for component in self.components]
+            ),
             offsets=np.concatenate([cover.offsets for cover in covers]),
-            seeds=np.concatenate([piece.nodes[piece.cover.seeds] for piece in self.pieces]),
+            seeds=np.concatenate(
+                [component.nodes[component.cover.seeds] for component in self.components]
+            ),
             radii=np.concatenate([cover.radii for cover in covers]),
             by_overlap=covers[0].by_overlap,
         )
@@ -87,91 +92,80 @@ class Unfolding:
         return mean_at_nodes(edge_errors(self.embedding, self.graph), self.graph)
 
 
-def unfold(
-    points: FloatArray,
-    graph: NeighborGraph,
-    recipe: Recipe,
-    *,
-    n_components: int,
-    n_jobs: int | None,
-) -> Unfolding:
-    """Unfold all pieces of a graph and put them into one frame."""
-    used = np.arange(graph.n_nodes)
-    charted = None
-    for turn in range(2):
-        # Groups too small for a chart with a point to spare are no pieces.
-        kept = np.flatnonzero(~find_outliers(graph, least=n_components + 3))
-        if len(kept) < len(used):
-            used, points, graph = used[kept], points[kept], subgraph(graph, kept)
+def stitch_components(
+    whole: PointSet, plan: StitchingPlan, *, n_components: int, n_jobs: int | None
+) -> StitchedMap:
+    """Stitch all components of a graph and put them into one frame."""
+    used, charted = _without_small(whole, n_components), None
+    plan = replace(plan, covers=plan.covers.for_whole(used))
+    charted = plan.covers.charted(used, 0)
+    if charted is not None and not charted[0].by_overlap:
+        is_outlier = outlying_members(*charted, find_settled(used.graph))
+        if is_outlier.any() and not is_outlier.all():
+            used = _without_small(used.restrict(np.flatnonzero(~is_outlier)), n_components)
             charted = None
-        if turn:
-            break
-        charted = recipe.charted(points, graph, used, 0)
-        if charted is None or charted[0].by_overlap:
-            break
-        strays = stray_members(*charted, find_settled(graph))
-        if not strays.any() or strays.all():
-            break
-        kept = np.flatnonzero(~strays)
-        used, points, graph = used[kept], points[kept], subgraph(graph, kept)
-        charted = None
-    pieces = _unfold_parts(points, graph, np.arange(graph.n_nodes), used, recipe, charted)
-    if len(pieces) > 1:
-        pieces.sort(key=lambda piece: (-len(piece.nodes), piece.nodes[0]))
-        graph = _bridged(points, graph, pieces, n_components, n_jobs)
-        lengths = graph.lengths[graph.is_bridge]
-        pieces = arrange(pieces, graph.bridges, lengths, graph.n_nodes)
-    return Unfolding(pieces, graph, used)
+    components = sorted(
+        _stitch_groups(used, plan, charted), key=lambda each: (-len(each.nodes), each.nodes[0])
+    )
+    components = [
+        replace(each, nodes=np.searchsorted(used.samples, each.nodes)) for each in components
+    ]
+    graph = used.graph
+    if len(components) > 1:
+        graph = _bridged(used, components, n_components, n_jobs)
+        nodes, lengths = [each.nodes for each in components], graph.lengths[graph.is_bridge]
+        links = Links.between(nodes, graph.bridges, lengths)
+        motions = place_by_paths([each.embedding for each in components], links)
+        components = [
+            each.moved(motions.restrict(slice(number, number + 1)))
+            for number, each in enumerate(components)
+        ]
+    return StitchedMap(tuple(components), graph, used.samples)
 
 
-def leave_flat(points: FloatArray, graph: NeighborGraph, n_components: int) -> Unfolding:
+def _without_small(points: PointSet, n_components: int) -> PointSet:
+    """Return the points without groups too small for a chart with a point to spare."""
+    is_small = find_outliers(points.graph, least=n_components + 3)
+    return points.restrict(np.flatnonzero(~is_small)) if is_small.any() else points
+
+
+def project_whole(points: FloatArray, graph: NeighborGraph, n_components: int) -> StitchedMap:
     """Return points that fill no more than r dimensions as they are, in a single flat patch."""
     every = np.arange(graph.n_nodes)
-    return Unfolding([flat_piece(points, every, n_components)], graph, every)
+    return StitchedMap((projected_component(points, every, n_components),), graph, every)
 
 
-def _unfold_parts(
-    points: FloatArray,
-    graph: NeighborGraph,
-    nodes: IntArray,
-    numbers: IntArray,
-    recipe: Recipe,
-    charted: tuple[PatchCover, ChartFit] | None,
-) -> list[Piece]:
-    """Unfold the parts into which a graph, or its cover, falls.
-
-    `nodes` are the numbers of the nodes in the graph in use, `numbers` those in the given one.
-    """
-    parts = connected_components(graph).members()
-    if len(parts) == 1:
-        charted = charted or recipe.charted(points, graph, numbers, 0)
-        parts = [np.arange(len(nodes))] if charted is None else parts_of_cover(charted[0])
-    if len(parts) == 1:
-        piece = unfold_piece(points, graph, numbers, recipe, charted=charted)
-        return [replace(piece, nodes=nodes)]
+def _stitch_groups(
+    points: PointSet, plan: StitchingPlan, charted: tuple[PatchCover, ChartFit] | None
+) -> list[StitchedComponent]:
+    """Stitch the groups into which a graph, or its cover, falls, each by itself."""
+    groups = connected_components(points.graph).members()
+    if len(groups) == 1:
+        charted = charted or plan.covers.charted(points, 0)
+        groups = [np.arange(points.n_nodes)] if charted is None else groups_of_cover(charted[0])
+    if len(groups) == 1:
+        return [stitch_component(points, plan, charted)]
     return [
-        piece
-        for part in parts
-        for piece in _unfold_parts(
-            points[part], subgraph(graph, part), nodes[part], numbers[part], recipe, None
-        )
+        component
+        for group in groups
+        for component in _stitch_groups(points.restrict(group), plan, None)
     ]
 
 
 def _bridged(
-    points: FloatArray,
-    graph: NeighborGraph,
-    pieces: list[Piece],
+    points: PointSet,
+    components: list[StitchedComponent],
     n_components: int,
     n_jobs: int | None,
 ) -> NeighborGraph:
-    """Return the graph with bridges between all pieces.
+    """Return the graph with bridges between all components.
 
-    Pieces may still be joined by edges along which patches do not overlap. Those are bridges too.
+    They may still be joined by edges along which patches do not overlap. Those are bridges too.
     """
+    graph = points.graph
     owner = np.empty(graph.n_nodes, dtype=np.intp)
-    for number, piece in enumerate(pieces):
-        owner[piece.nodes] = number
+    for number, component in enumerate(components):
+        owner[component.nodes] = number
     crosses = owner[graph.edges[:, 0]] != owner[graph.edges[:, 1]]
     every = np.arange(graph.n_nodes)
     # The points are those of the nodes: copies of a sample are one of them.
@@ -183,7 +177,7 @@ def _bridged(
         lengths=graph.lengths[~crosses],
         is_bridge=graph.is_bridge[~crosses],
     )
-    joined = enhance(points, apart, dimension=n_components, n_jobs=n_jobs)
+    joined = enhance(points.points, apart, dimension=n_components, n_jobs=n_jobs)
     joined = joined.with_bridges(graph.edges[crosses], graph.lengths[crosses])
     samples, nodes = graph.node_of_sample, graph.sample_of_node
     return replace(joined, node_of_sample=samples, sample_of_node=nodes)

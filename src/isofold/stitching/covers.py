@@ -1,9 +1,10 @@
-"""From the words of a user to a recipe: which cover, which charts, which solver."""
+"""From the parameters of a user to covers and their charts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from isofold._validation import check_count
 from isofold.clustering import connected_clusters
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import NeighborGraph
+from isofold.neighbors.point_set import PointSet
 from isofold.patches import ChartFit, PatchCover, ScaleRules, charted_balls, fit_charts
 from isofold.patches.coarse import rough_balls
 from isofold.patches.embedder_charts import fit_embedders
@@ -23,76 +25,98 @@ from isofold.patches.from_clusters import cover_from_labels, cover_from_membersh
 from isofold.patches.from_memberships import read_memberships
 from isofold.patches.labels import labels_of
 from isofold.patches.scale import PATCHES_PER_SIZE
-from isofold.sdp import LowRankSDP
-from isofold.stitching.levels import Recipe
-from isofold.stitching.terms import NodeTerms
 
-__all__ = ["make_recipe", "read_cover"]
+__all__ = ["Clustering", "CoverMaker", "read_cover"]
 
 CHARTS = ("quadratic", "pca")
 COVERS = ("balls", "kmeans", "ldlc")
 
 
-def make_recipe(
-    *,
-    cover: Any,
-    n_patches: Any,
-    chart: Any,
-    n_components: int,
-    terms: Callable[[IntArray], NodeTerms] | None,
-    solver: LowRankSDP,
-    rng: np.random.RandomState,
-    n_jobs: int | None,
-) -> Recipe:
-    """Return the recipe that the parameters of an estimator mean."""
-    if isinstance(n_patches, str):
-        if n_patches != "auto":
-            msg = f"{setting('n_patches', n_patches)} must be a whole number or 'auto'."
-            raise InvalidInputError(msg)
-        n_patches = None
-    else:
-        n_patches = check_count(n_patches, name="n_patches")
-    if isinstance(chart, str):
-        if chart not in CHARTS:
-            msg = (
-                f"{setting('chart', chart)} is unknown. Choose one of {', '.join(CHARTS)}, or "
-                f"pass an embedder with fit_transform."
-            )
-            raise InvalidInputError(msg)
-    elif isinstance(chart, type) or not all(
-        hasattr(chart, name) for name in ("fit_transform", "transform")
-    ):
-        msg = (
-            f"chart={chart!r} cannot embed a patch and map points into it. Pass an instance of an "
-            f"embedder with fit_transform and transform, 'quadratic' or 'pca'."
-        )
-        raise InvalidInputError(msg)
-    maker = _Maker(cover, n_patches, chart, n_components, rng, n_jobs)
-    is_free = isinstance(cover, str) and cover == "balls" and n_patches is None
-    return Recipe(
-        maker.charted,
-        maker.chart_of,
-        solver,
-        terms,
-        rough=maker.rough if is_free else None,
-        is_chosen=not is_free,
-        n_jobs=n_jobs,
-    )
-
-
 @dataclass(frozen=True, eq=False)
-class _Maker:
-    """Covers and charts as the parameters say."""
+class Clustering:
+    """The clusters of all points that are stitched, which components of them keep.
 
-    cover: Any
-    n_patches: int | None
-    chart: Any
-    n_components: int
-    rng: np.random.RandomState
-    n_jobs: int | None
-    memory: dict[str, Any] = field(default_factory=dict)
+    Attributes
+    ----------
+    nodes : ndarray of int
+        The points that were clustered, ascending.
+    labels : ndarray of int
+        Their clusters.
+    centers : ndarray or None
+        The centers of the clusters, if they have any.
+    """
 
-    def chart_of(self, points: FloatArray, cover: PatchCover) -> ChartFit:
+    nodes: IntArray
+    labels: IntArray
+    centers: FloatArray | None
+
+    def restrict(self, nodes: IntArray) -> Clustering:
+        """Return the clusters of some of the points, numbered anew and without their centers."""
+        if len(nodes) == len(self.nodes):
+            return self
+        labels = self.labels[np.searchsorted(self.nodes, nodes)]
+        return Clustering(nodes, np.unique(labels, return_inverse=True)[1], None)
+
+
+class CoverMaker:
+    """Makes covers and charts as the parameters of an estimator say.
+
+    It draws from a random state, so that covers depend on the order in which they are made.
+
+    Parameters
+    ----------
+    cover : str, clusterer, ndarray or csr_array
+        "balls", a clustering, the labels of all nodes, or their memberships.
+    n_patches : int or "auto"
+        How many patches the whole should have.
+    chart : str or embedder
+        "quadratic", "pca", or what embeds every patch.
+    n_components : int
+        Dimensions r of the charts.
+    rng : RandomState
+        Where numbers are drawn from.
+    n_jobs : int or None
+        Threads, by scikit-learn's convention.
+    """
+
+    def __init__(
+        self,
+        cover: Any,
+        n_patches: Any,
+        chart: Any,
+        n_components: int,
+        *,
+        rng: np.random.RandomState,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.cover = cover
+        self.n_patches, self.chart = _read_n_patches(n_patches), _read_chart(chart)
+        self.n_components, self.rng, self.n_jobs = n_components, rng, n_jobs
+        self.n_whole: int | None = None
+        self.clustering: Clustering | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody chose a cover or its size, so that it may follow the data."""
+        return self._has_balls and self.n_patches is None
+
+    @property
+    def _has_balls(self) -> bool:
+        return isinstance(self.cover, str) and self.cover == "balls"
+
+    @property
+    def _has_labels(self) -> bool:
+        return isinstance(self.cover, np.ndarray | sp.csr_array)
+
+    def for_whole(self, points: PointSet) -> CoverMaker:
+        """Return a maker that knows the whole, of which components get their fraction."""
+        made = copy(self)
+        made.n_whole = points.n_nodes
+        if not self._has_balls and not self._has_labels:
+            made.clustering = self._clustered(points)
+        return made
+
+    def charts_of(self, points: FloatArray, cover: PatchCover) -> ChartFit:
         """Return the charts of a cover."""
         if not isinstance(self.chart, str):
             return fit_embedders(points, cover, self.n_components, self.chart, self.rng)
@@ -104,19 +128,27 @@ class _Maker:
             n_jobs=self.n_jobs,
         )
 
-    def charted(
-        self, points: FloatArray, graph: NeighborGraph, nodes: IntArray, level: int
-    ) -> tuple[PatchCover, ChartFit] | None:
-        """Return cover and charts of a piece at a level, if there are any."""
-        if isinstance(self.cover, str) and self.cover == "balls":
-            return self._balls(points, graph, level)
+    def charted(self, points: PointSet, level: int) -> tuple[PatchCover, ChartFit] | None:
+        """Return the fine cover of a component (level 0) or a coarse one (level 1), with charts.
+
+        None if the component is too small for it, or there is none.
+        """
+        if self._has_balls:
+            return self._balls(points, level)
         if level:
             return None
-        cover = self._clusters(points, graph, nodes)
-        return cover, self.chart_of(points, cover)
+        cover = self._clusters(points)
+        return cover, self.charts_of(points.points, cover)
 
-    def rough(self, points: FloatArray, graph: NeighborGraph) -> tuple[PatchCover, ChartFit]:
-        """Return cover and charts of a piece that is no sheet."""
+    def charted_whole(self, points: FloatArray) -> tuple[PatchCover, ChartFit]:
+        """Return a single patch that holds all points, with its chart."""
+        cover = PatchCover.whole(points)
+        return cover, self.charts_of(points, cover)
+
+    def charted_no_sheet(
+        self, points: FloatArray, graph: NeighborGraph
+    ) -> tuple[PatchCover, ChartFit]:
+        """Return cover and charts of a component that is no sheet."""
         cover, charts = rough_balls(
             points,
             graph,
@@ -124,26 +156,23 @@ class _Maker:
             quadratic=isinstance(self.chart, str) and self.chart == "quadratic",
             n_jobs=self.n_jobs,
         )
-        return cover, charts if isinstance(self.chart, str) else self.chart_of(points, cover)
+        return cover, charts if isinstance(self.chart, str) else self.charts_of(points, cover)
 
-    def _balls(
-        self, points: FloatArray, graph: NeighborGraph, level: int
-    ) -> tuple[PatchCover, ChartFit] | None:
+    def _balls(self, points: PointSet, level: int) -> tuple[PatchCover, ChartFit] | None:
         rules = ScaleRules().doubled() if level else ScaleRules()
-        # The first to be covered is the whole; parts of it get their share of the patches.
-        n_nodes = self.memory.setdefault("n_nodes", graph.n_nodes)
-        n_patches = self.n_patches
+        n_nodes, n_patches = points.n_nodes, self.n_patches
         if n_patches is not None:
-            self._refuse_tiny_patches(n_nodes)
-            n_patches = round(n_patches * graph.n_nodes / n_nodes / (2 if level else 1))
+            n_whole = self.n_whole or n_nodes
+            self._refuse_tiny_patches(n_whole)
+            n_patches = round(n_patches * n_nodes / n_whole / (2 if level else 1))
         # Two patches of the least size are the least that can be stitched.
-        if n_patches is None and graph.n_nodes < 2 * rules.least_size(0, self.n_components):
+        if n_patches is None and n_nodes < 2 * rules.least_size(0, self.n_components):
             return None
         if n_patches is not None and n_patches < 2:
             return None
         cover, charts = charted_balls(
-            points,
-            graph,
+            points.points,
+            points.graph,
             self.n_components,
             rules=rules,
             n_patches=n_patches,
@@ -151,7 +180,8 @@ class _Maker:
             rng=self.rng,
             n_jobs=self.n_jobs,
         )
-        return cover, charts if isinstance(self.chart, str) else self.chart_of(points, cover)
+        is_named = isinstance(self.chart, str)
+        return cover, charts if is_named else self.charts_of(points.points, cover)
 
     def _refuse_tiny_patches(self, n_nodes: int) -> None:
         most = int(PATCHES_PER_SIZE * n_nodes / (self.n_components + 2))
@@ -174,35 +204,67 @@ class _Maker:
             n_jobs=self.n_jobs,
         )
 
+    @stage("clusters")
+    def _clustered(self, points: PointSet) -> Clustering:
+        """Return the clusters of all points."""
+        return Clustering(points.samples, *self._labels_of(self.cover, points.points))
+
     @stage("patches")
-    def _clusters(self, points: FloatArray, graph: NeighborGraph, nodes: IntArray) -> PatchCover:
-        is_given = isinstance(self.cover, np.ndarray)
+    def _clusters(self, points: PointSet) -> PatchCover:
+        nodes, n_components = points.samples, self.n_components
         if isinstance(self.cover, sp.csr_array):
             table: Any = self.cover[nodes]
             used = np.flatnonzero(np.asarray(table.sum(axis=0)).ravel())
-            return cover_from_memberships(len(nodes), table[:, used], points)
-        cover = self.cover[nodes] if is_given else self.cover
-        if is_given:
-            labels, centers = self._labels_of(cover, points)
-        elif "labels" not in self.memory:
-            labels, centers = self._labels_of(cover, points)
-            self.memory["labels"] = dict(zip(nodes.tolist(), labels.tolist(), strict=True))
+            return cover_from_memberships(len(nodes), table[:, used], points.points)
+        if isinstance(self.cover, np.ndarray):
+            labels, centers = self._labels_of(self.cover[nodes], points.points)
         else:
-            # Parts of what was clustered as a whole keep its clusters.
-            known = self.memory["labels"]
-            labels = np.unique([known[node] for node in nodes.tolist()], return_inverse=True)[1]
-            centers = None
-        if not is_given:
+            clustering = self.clustering or self._clustered(points)
+            own = clustering.restrict(nodes)
             labels, centers = connected_clusters(
-                points, labels, graph, n_components=self.n_components, centers=centers
+                points.points,
+                own.labels,
+                points.graph,
+                n_components=n_components,
+                centers=own.centers,
             )
         return cover_from_labels(
-            points, labels, n_components=self.n_components, graph=graph, centers=centers
+            points.points, labels, n_components=n_components, graph=points.graph, centers=centers
         )
 
 
+def _read_n_patches(n_patches: Any) -> int | None:
+    """Return how many patches are requested; None if the data decide."""
+    if isinstance(n_patches, str):
+        if n_patches != "auto":
+            msg = f"{setting('n_patches', n_patches)} must be a whole number or 'auto'."
+            raise InvalidInputError(msg)
+        return None
+    return check_count(n_patches, name="n_patches")
+
+
+def _read_chart(chart: Any) -> Any:
+    """Return the requested charts, checked: a name or an embedder."""
+    if isinstance(chart, str):
+        if chart not in CHARTS:
+            msg = (
+                f"{setting('chart', chart)} is unknown. Choose one of {', '.join(CHARTS)}, or pass "
+                f"an embedder with fit_transform."
+            )
+            raise InvalidInputError(msg)
+    elif isinstance(chart, type) or not all(
+        hasattr(chart, name) for name in ("fit_transform", "transform")
+    ):
+        msg = (
+            f"chart={chart!r} cannot embed a patch and map points into it. Pass an instance of an "
+            f"embedder with fit_transform and transform, 'quadratic' or 'pca'."
+        )
+        raise InvalidInputError(msg)
+    return chart
+
+
 def read_cover(cover: Any, n_samples: int, rows: IntArray) -> Any:
-    """Return a cover in the form that a recipe takes, for some of the samples."""
+    """Return a cover in the form that `CoverMaker` takes, for some of the samples."""
     if isinstance(cover, str):
         if cover not in COVERS:
             msg = (

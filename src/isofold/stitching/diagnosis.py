@@ -10,18 +10,19 @@ from isofold._findings import Finding
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.sdp import SDPSolution, Status
-from isofold.stitching.components import Unfolding
-from isofold.stitching.evidence import LARGEST_MISFIT, is_weak
-from isofold.stitching.figures import (
-    ErrorParts,
+from isofold.stitching.components import StitchedMap
+from isofold.stitching.evidence import (
+    ErrorEstimate,
     closing_steps,
     contraction,
     curvature_loss,
     find_layered_patches,
+    is_weak,
     noise_of,
 )
-from isofold.stitching.levels import Piece
+from isofold.stitching.levels import StitchedComponent
 from isofold.stitching.relaxation import Relaxation
+from isofold.stitching.rules import RULES
 
 __all__ = ["find_doubts"]
 
@@ -33,12 +34,12 @@ ROUNDING_MISFIT = 1e-4
 """Misfit below which patches agree whatever the bound says, which is then mostly rounding."""
 
 LARGEST_NOISE = 0.25
-"""Share of points in patches whose tangent is hidden by noise. Below, the others hold the map, and
-the estimated error tells what noise does to it."""
+"""Fraction of points in patches whose tangent is hidden by noise. Below, the others hold the map,
+and the estimated error tells what noise does to it."""
 
 LARGEST_CONTRACTION = 0.003
-"""Share of near pairs on the map that are far apart in the data. Folds have .01 and more; outliers
-beside a sheet may cause up to .003."""
+"""Fraction of near pairs on the map that are far apart in the data. Folds have .01 and more;
+outliers beside a sheet may cause up to .003."""
 
 LARGEST_BENDING, SHARP_BENDING, SHARP_MISFIT = 1.0, 0.4, 0.06
 """β at the 95th percentile: beyond, patches are too large for their curvature. The second limit is
@@ -61,84 +62,86 @@ LEAST_STEPS = 2.0
 """Distance between the ends of a curve, in longest steps along it, below which it may be closed."""
 
 LARGEST_LAYERED = 0.1
-"""Share of points in patches with layers. On single sheets, noisy or not, it is below .05."""
+"""Fraction of points in patches with layers. On single sheets, noisy or not, it is below .05."""
 
 LARGEST_OUTLIERS, OUTLIERS_ERROR = 0.05, 0.02
-"""Share of the points that are off the data, and the mean error if they are in the wrong place."""
+"""Fraction of the points that are outliers, and the mean error if these are misplaced."""
 
 
 @stage("diagnosis")
 def find_doubts(
     points: FloatArray,
-    unfolding: Unfolding,
+    stitched: StitchedMap,
     *,
     relaxation: Relaxation | None,
-    error: ErrorParts,
+    error: ErrorEstimate,
     outlier_fraction: float,
 ) -> tuple[Finding, ...]:
     """Return all findings about stitched patches, raised or not."""
-    pieces = unfolding.pieces
+    components = stitched.components
     return (
-        _find_components(unfolding),
-        _find_projected(pieces),
-        _find_unstitched(pieces),
-        _find_noise(pieces),
-        _find_certificate(pieces),
-        _find_misfit(pieces),
-        _find_hinges(pieces),
-        _find_contraction(points, unfolding),
-        _find_bending(pieces),
-        _find_layers(points, pieces),
+        _find_components(stitched),
+        _find_projected(components),
+        _find_unstitched(components),
+        _find_noise(components),
+        _find_certificate(components),
+        _find_misfit(components),
+        _find_hinges(components),
+        _find_contraction(points, stitched),
+        _find_bending(components),
+        _find_layers(points, components),
         _find_error(error),
-        _find_closure(relaxation, points, pieces),
-        _find_curvature(pieces),
+        _find_closure(relaxation, points, components),
+        _find_curvature(components),
         _find_outliers(outlier_fraction, error.outliers),
     )
 
 
-def _find_components(unfolding: Unfolding) -> Finding:
-    sizes = tuple(len(piece.nodes) for piece in unfolding.pieces)
+def _find_components(stitched: StitchedMap) -> Finding:
+    sizes = tuple(len(component.nodes) for component in stitched.components)
     n = len(sizes)
     return Finding.checked("components", n, 1, is_raised=n > 1, sizes=sizes)
 
 
-def _find_projected(pieces: list[Piece]) -> Finding:
-    fraction = _fraction_of_points(pieces, [piece.is_projected for piece in pieces])
+def _find_projected(components: Sequence[StitchedComponent]) -> Finding:
+    fraction = _fraction_of_points(components, [component.is_projected for component in components])
     return Finding.checked("projected", fraction, 0.0, is_raised=fraction > 0.0)
 
 
-def _find_unstitched(pieces: list[Piece]) -> Finding:
-    fraction = _fraction_of_points(pieces, [piece.is_rough for piece in pieces])
+def _find_unstitched(components: Sequence[StitchedComponent]) -> Finding:
+    fraction = _fraction_of_points(components, [component.is_by_paths for component in components])
     return Finding.checked("unstitched", fraction, 0.0, is_raised=fraction > 0.0)
 
 
-def _find_noise(pieces: list[Piece]) -> Finding:
-    total = sum(len(piece.nodes) for piece in pieces)
-    fraction = sum(piece.weak * len(piece.nodes) for piece in pieces) / total
-    weak = [np.flatnonzero(is_weak(piece.charts)) for piece in pieces]
+def _find_noise(components: Sequence[StitchedComponent]) -> Finding:
+    total = sum(len(component.nodes) for component in components)
+    fraction = sum(component.weak * len(component.nodes) for component in components) / total
+    weak = [np.flatnonzero(is_weak(component.charts)) for component in components]
     return Finding.checked(
         "noise",
         fraction,
         LARGEST_NOISE,
         is_raised=fraction > LARGEST_NOISE,
-        patches=_numbered(pieces, weak),
+        patches=_numbered(components, weak),
     )
 
 
-def _find_certificate(pieces: list[Piece]) -> Finding:
-    solutions = [p.alignment.solution for p in pieces if p.alignment.solution is not None]
+def _find_certificate(components: Sequence[StitchedComponent]) -> Finding:
+    solutions = [
+        each.alignment.solution for each in components if each.alignment.solution is not None
+    ]
     missing = [s for s in solutions if s.status is not Status.CERTIFIED and s.gap > _allowed_gap(s)]
     worst = max((s.gap for s in missing), default=max((s.gap for s in solutions), default=0.0))
-    is_rough = any(piece.is_rough for piece in pieces)
-    if is_rough:
+    is_by_paths = any(component.is_by_paths for component in components)
+    if is_by_paths:
         # Nothing is known of the misfit but that it is positive.
         worst = max(worst, 1.0)
-    worst_misfit = max(piece.alignment.misfit for piece in pieces)
+    worst_misfit = max(component.alignment.misfit for component in components)
     return Finding.checked(
         "certificate",
         worst,
         max((_allowed_gap(s) for s in solutions), default=LARGEST_GAP),
-        is_raised=(is_rough or bool(missing)) and worst_misfit > ROUNDING_MISFIT,
+        is_raised=(is_by_paths or bool(missing)) and worst_misfit > ROUNDING_MISFIT,
     )
 
 
@@ -149,56 +152,60 @@ def _allowed_gap(solution: SDPSolution) -> float:
     return LARGEST_GAP + solution.certificate.rounding_floor / abs(solution.primal)
 
 
-def _find_misfit(pieces: list[Piece]) -> Finding:
-    worst = max(piece.alignment.misfit for piece in pieces)
+def _find_misfit(components: Sequence[StitchedComponent]) -> Finding:
+    worst = max(component.alignment.misfit for component in components)
     bad = [
-        np.flatnonzero(piece.patch_error > LARGEST_MISFIT) if piece.cover.n_patches > 1 else _NONE
-        for piece in pieces
+        np.flatnonzero(component.patch_error > RULES.largest_misfit)
+        if component.cover.n_patches > 1
+        else _NONE
+        for component in components
     ]
     return Finding.checked(
         "misfit",
         worst,
-        LARGEST_MISFIT,
-        is_raised=worst > LARGEST_MISFIT,
-        patches=_numbered(pieces, bad),
+        RULES.largest_misfit,
+        is_raised=worst > RULES.largest_misfit,
+        patches=_numbered(components, bad),
     )
 
 
-def _find_hinges(pieces: list[Piece]) -> Finding:
-    groups = max(piece.alignment.n_rigid_groups(piece.charts.dimensions) for piece in pieces)
+def _find_hinges(components: Sequence[StitchedComponent]) -> Finding:
+    groups = max(
+        component.alignment.n_rigid_groups(component.charts.dimensions) for component in components
+    )
     return Finding.checked("hinges", groups, 1, is_raised=groups > 1)
 
 
-def _find_contraction(points: FloatArray, unfolding: Unfolding) -> Finding:
-    fraction = contraction(points, unfolding.embedding, noise_of(unfolding))
+def _find_contraction(points: FloatArray, stitched: StitchedMap) -> Finding:
+    fraction = contraction(points, stitched.embedding, noise_of(stitched))
     return Finding.checked(
         "contraction", fraction, LARGEST_CONTRACTION, is_raised=fraction > LARGEST_CONTRACTION
     )
 
 
-def _find_bending(pieces: list[Piece]) -> Finding:
-    beta = np.concatenate([piece.charts.beta for piece in pieces])
+def _find_bending(components: Sequence[StitchedComponent]) -> Finding:
+    beta = np.concatenate([component.charts.beta for component in components])
     worst = float(np.percentile(beta, 95))
-    misfit = max(piece.alignment.misfit for piece in pieces)
+    misfit = max(component.alignment.misfit for component in components)
     limit = SHARP_BENDING if misfit > SHARP_MISFIT else LARGEST_BENDING
-    bent = [np.flatnonzero(piece.charts.beta > limit) for piece in pieces]
+    bent = [np.flatnonzero(component.charts.beta > limit) for component in components]
     return Finding.checked(
-        "bending", worst, limit, is_raised=worst > limit, patches=_numbered(pieces, bent)
+        "bending", worst, limit, is_raised=worst > limit, patches=_numbered(components, bent)
     )
 
 
-def _find_layers(points: FloatArray, pieces: list[Piece]) -> Finding:
-    fraction, layered = find_layered_patches(points, pieces)
+def _find_layers(points: FloatArray, components: Sequence[StitchedComponent]) -> Finding:
+    fraction, layered = find_layered_patches(points, components)
     return Finding.checked(
         "layers",
         fraction,
         LARGEST_LAYERED,
         is_raised=fraction > LARGEST_LAYERED,
-        patches=_numbered(pieces, layered),
+        patches=_numbered(components, layered),
     )
 
 
-def _find_error(error: ErrorParts) -> Finding:
+def _find_error(error: ErrorEstimate) -> Finding:
     total = float(np.hypot(error.noise, error.scale))
     # Noise is inevitable; what the choice of scale adds to it is not, and is a doubt earlier.
     limit = NOTABLE_ERROR if error.scale > NOTABLE_RATIO * error.noise else LARGEST_ERROR
@@ -208,11 +215,11 @@ def _find_error(error: ErrorParts) -> Finding:
 
 
 def _find_closure(
-    relaxation: Relaxation | None, points: FloatArray, pieces: list[Piece]
+    relaxation: Relaxation | None, points: FloatArray, components: Sequence[StitchedComponent]
 ) -> Finding:
     ratio = 1.0 if relaxation is None else relaxation.ratio
     needed = 0 if relaxation is None else relaxation.n_dimensions
-    steps = min(closing_steps(points, piece) for piece in pieces)
+    steps = min(closing_steps(points, component) for component in components)
     if ratio <= LARGEST_CLOSURE and steps < LEAST_STEPS:
         return Finding.checked("closure", steps, LEAST_STEPS, is_raised=True, form="curve")
     return Finding.checked(
@@ -225,8 +232,8 @@ def _find_closure(
     )
 
 
-def _find_curvature(pieces: list[Piece]) -> Finding:
-    loss = max(curvature_loss(piece) for piece in pieces)
+def _find_curvature(components: Sequence[StitchedComponent]) -> Finding:
+    loss = max(curvature_loss(component) for component in components)
     return Finding.checked("curvature", loss, LARGEST_CURVATURE, is_raised=loss > LARGEST_CURVATURE)
 
 
@@ -243,12 +250,12 @@ def _find_outliers(fraction: float, error: float) -> Finding:
 _NONE = np.empty(0, dtype=np.intp)
 
 
-def _numbered(pieces: list[Piece], chosen: Sequence[IntArray]) -> IntArray:
+def _numbered(components: Sequence[StitchedComponent], chosen: Sequence[IntArray]) -> IntArray:
     """Return patches of components by their numbers in the joined cover."""
-    begin = np.cumsum([0] + [piece.cover.n_patches for piece in pieces[:-1]])
+    begin = np.cumsum([0] + [component.cover.n_patches for component in components[:-1]])
     return np.concatenate([b + c for b, c in zip(begin, chosen, strict=True)])
 
 
-def _fraction_of_points(pieces: list[Piece], chosen: list[bool]) -> float:
-    total = sum(len(piece.nodes) for piece in pieces)
-    return sum(len(p.nodes) for p, c in zip(pieces, chosen, strict=True) if c) / total
+def _fraction_of_points(components: Sequence[StitchedComponent], chosen: list[bool]) -> float:
+    total = sum(len(component.nodes) for component in components)
+    return sum(len(p.nodes) for p, c in zip(components, chosen, strict=True) if c) / total

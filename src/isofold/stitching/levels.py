@@ -1,4 +1,4 @@
-"""Unfolding of one connected piece: cover, charts, stitching, from coarse to fine.
+"""Stitching of one connected component: cover, charts, stitching, from coarse to fine.
 
 A coarse cover, with patches of twice the size and a tolerance of twice the noise and bending, is
 stitched first. Its embedding starts the fine one (the multilevel start), and how far the two differ
@@ -21,57 +21,44 @@ from scipy.sparse.csgraph import connected_components
 
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.linalg import principal_coordinates, procrustes
-from isofold.neighbors import NeighborGraph
+from isofold.linalg.motions import RigidMotions
 from isofold.neighbors.edge_errors import edge_errors
+from isofold.neighbors.point_set import PointSet
 from isofold.patches import ChartFit, Memberships, PatchCover, fit_charts
 from isofold.patches.coarse import pruned
 from isofold.sdp import LowRankSDP
-from isofold.stitching.alternation import N_ROUNDS, alternate, layout_by_paths
-from isofold.stitching.evidence import (
-    HOPELESS,
-    LARGEST_MISFIT,
-    LARGEST_WEAK,
-    is_large,
-    unsure_share,
-    weak_share,
-)
+from isofold.stitching.alternation import alternate, layout_by_paths
+from isofold.stitching.covers import CoverMaker
+from isofold.stitching.evidence import is_large, unsure_fraction, weak_fraction
+from isofold.stitching.rules import RULES, StitchingRules
 from isofold.stitching.stitch import Alignment, images_of, place, stitch
 from isofold.stitching.terms import NodeTerms
 
 __all__ = [
-    "Piece",
-    "Recipe",
-    "flat_piece",
-    "parts_of_cover",
-    "stray_members",
+    "StitchedComponent",
+    "StitchingPlan",
+    "groups_of_cover",
+    "outlying_members",
+    "projected_component",
+    "stitch_component",
     "strongest_memberships",
-    "unfold_piece",
 ]
-
-MOST_PATCHES = 5
-"""Patches that a point of a ball cover keeps: three are too few under noise, all only cost time."""
-
-MOST_GROWTH = 2.0
-"""How many more memberships may be taken to hold a hinge."""
-
-PATIENT_ROUNDS = 200
-"""Rounds in the place of Newton's method for patches that fit, but are too many for it."""
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """A connected piece with its map.
+class StitchedComponent:
+    """A connected component with its map.
 
     Attributes
     ----------
     nodes : ndarray of int
-        The nodes of the piece.
+        The nodes of the component.
     cover : PatchCover
-        Its patches; members count within the piece.
+        Its patches; members count within the component.
     charts : ChartFit
         Their charts.
     memberships : Memberships
-        The patches of every node of the piece.
+        The patches of every node of the component.
     alignment : Alignment
         The motions.
     embedding : ndarray of shape (n_nodes, r)
@@ -83,12 +70,12 @@ class Piece:
         Relative distance of the embedding from that of the coarse cover, or from the layout by
         shortest paths; NaN if there is none.
     weak : float
-        Share of points in patches whose tangent does not stand out from the noise.
+        Fraction of points in patches whose tangent does not stand out from the noise.
     coarse_misfit : float
         How badly the patches of the coarse cover fit together, as `Alignment.misfit`; NaN if there
         is none.
     is_projected : bool
-        Whether the piece was projected as a whole, as no stitching was possible.
+        Whether the component was projected as a whole, as no stitching was possible.
     """
 
     nodes: IntArray
@@ -107,7 +94,7 @@ class Piece:
     def patch_error(self) -> FloatArray:
         """Misfit of every patch with the embedding, over the extent of the patch."""
         weights, patches = self.memberships.weights, self.memberships.patches
-        images = images_of(self.memberships, self.charts.coordinates, self.alignment)
+        images = images_of(self.memberships, self.charts.coordinates, self.alignment.motions)
         squares = ((images - self.embedding[self.memberships.points]) ** 2).sum(axis=1)
         c = self.cover.n_patches
         misfit = np.bincount(patches, weights * squares, minlength=c)
@@ -116,136 +103,142 @@ class Piece:
         tiny = np.finfo(np.float64).tiny
         return np.sqrt(misfit / np.maximum(total * extent, tiny))
 
-    @property
-    def layout(self) -> str:
-        """How the piece came to its map: "stitched", "paths" or "projection" (a single patch)."""
-        if self.cover.n_patches == 1:
-            return "projection"
-        return "paths" if self.is_rough else "stitched"
+    def moved(self, motions: RigidMotions) -> StitchedComponent:
+        """Return the component after a single rigid motion."""
+        (embedding,) = motions.apply_each([self.embedding])
+        alignment = replace(self.alignment, motions=self.alignment.motions.then(motions))
+        return replace(self, embedding=embedding, alignment=alignment)
 
     @property
-    def is_rough(self) -> bool:
-        """Whether the piece was laid out along shortest paths rather than stitched."""
+    def layout(self) -> str:
+        """How the component was mapped: "stitched", "paths" or "projection" (a single patch)."""
+        if self.cover.n_patches == 1:
+            return "projection"
+        return "paths" if self.is_by_paths else "stitched"
+
+    @property
+    def is_by_paths(self) -> bool:
+        """Whether the component was laid out along shortest paths rather than stitched."""
         return self.cover.n_patches > 1 and self.alignment.solution is None
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
-    """How pieces are to be covered, charted and stitched.
+class StitchingPlan:
+    """How components are to be covered, charted and stitched.
 
     Attributes
     ----------
-    charted : callable (points, graph, nodes, level) -> (PatchCover, ChartFit) or None
-        Cover with charts of a piece with given nodes, the fine one at level 0 and a coarse one at
-        level 1; None if a piece is too small for it, or there is none.
-    chart : callable (points, cover) -> ChartFit
-        The charts of a cover.
+    covers : CoverMaker
+        Makes covers and charts.
     solver : LowRankSDP
         The solver.
     terms : callable (nodes) -> NodeTerms or None
-        Further terms for a piece with given nodes, if there are any.
-    rough : callable (points, graph) -> (PatchCover, ChartFit) or None
-        Cover with charts of a piece that is no sheet; None to take the fine one.
-    is_chosen : bool
-        Whether the user chose the cover: it is stitched, whatever the data are.
+        Further terms for a component with given nodes, if there are any.
     n_jobs : int or None
         Threads, by scikit-learn's convention.
+    rules : StitchingRules
+        The numbers that decide.
     """
 
-    charted: Callable[
-        [FloatArray, NeighborGraph, IntArray, int], tuple[PatchCover, ChartFit] | None
-    ]
-    chart: Callable[[FloatArray, PatchCover], ChartFit]
+    covers: CoverMaker
     solver: LowRankSDP
     terms: Callable[[IntArray], NodeTerms] | None = None
-    rough: Callable[[FloatArray, NeighborGraph], tuple[PatchCover, ChartFit]] | None = None
-    is_chosen: bool = False
     n_jobs: int | None = None
+    rules: StitchingRules = RULES
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the user chose the cover: it is stitched, whatever the data are."""
+        return not self.covers.is_free
 
 
-def unfold_piece(
-    points: FloatArray,
-    graph: NeighborGraph,
-    nodes: IntArray,
-    recipe: Recipe,
-    *,
-    charted: tuple[PatchCover, ChartFit] | None = None,
-) -> Piece:
-    """Unfold a connected piece."""
-    fine = charted or recipe.charted(points, graph, nodes, 0) or _as_one(points, recipe)
-    weak = weak_share(*fine)
-    piece = None
-    if recipe.terms is not None or (recipe.is_chosen and fine[0].n_patches > 1):
-        piece = _stitch_levels(points, graph, nodes, recipe, fine, weak)
-    elif weak <= HOPELESS and is_large(*fine):
-        recipe = replace(recipe, rough=None)
-    elif weak <= HOPELESS:
-        must_fit = unsure_share(*fine) > HOPELESS
-        piece = _stitch_levels(points, graph, nodes, recipe, fine, weak, must_fit=must_fit)
-    return piece or _lay_out(points, graph, nodes, recipe, fine, weak)
+def stitch_component(
+    points: PointSet, plan: StitchingPlan, charted: tuple[PatchCover, ChartFit] | None = None
+) -> StitchedComponent:
+    """Stitch a connected component, or lay it out in another way where that is no use."""
+    rules = plan.rules
+    fine = charted or plan.covers.charted(points, 0) or plan.covers.charted_whole(points.points)
+    weak = weak_fraction(*fine, rules)
+    has_own_cover = not plan.is_chosen
+    component = None
+    if plan.terms is not None or (plan.is_chosen and fine[0].n_patches > 1):
+        component = _stitch_levels(points, plan, fine, weak)
+    elif weak <= rules.hopeless and is_large(*fine, rules):
+        has_own_cover = False
+    elif weak <= rules.hopeless:
+        must_fit = unsure_fraction(*fine) > rules.hopeless
+        component = _stitch_levels(points, plan, fine, weak, must_fit=must_fit)
+    return component or _lay_out(points, plan, fine, weak, has_own_cover=has_own_cover)
 
 
 def _stitch_levels(
-    points: FloatArray,
-    graph: NeighborGraph,
-    nodes: IntArray,
-    recipe: Recipe,
+    points: PointSet,
+    plan: StitchingPlan,
     fine: tuple[PatchCover, ChartFit],
     weak: float,
     *,
     must_fit: bool = False,
-) -> Piece | None:
+) -> StitchedComponent | None:
     """Stitch a coarse cover, if there is one, and from there the fine one.
 
     None if they must fit and one of them does not.
     """
-    coarse = recipe.charted(points, graph, nodes, 1) if fine[0].n_patches > 1 else None
+    limit = plan.rules.largest_misfit
+    coarse = plan.covers.charted(points, 1) if fine[0].n_patches > 1 else None
     start, coarse_misfit = None, np.nan
     if coarse is not None:
-        _, alignment, start, _ = _align(*coarse, recipe.solver, None)
+        _, alignment, start, _ = _align(*coarse, plan, None)
         coarse_misfit = alignment.misfit
-        if must_fit and alignment.misfit > LARGEST_MISFIT:
+        if must_fit and alignment.misfit > limit:
             return None
-    terms = None if recipe.terms is None else recipe.terms(nodes)
-    memberships, alignment, embedding, spectrum = _align(*fine, recipe.solver, start, terms)
-    if must_fit and alignment.misfit > LARGEST_MISFIT:
+    terms = None if plan.terms is None else plan.terms(points.samples)
+    memberships, alignment, embedding, spectrum = _align(*fine, plan, start, terms)
+    if must_fit and alignment.misfit > limit:
         return None
-    agreement = np.nan if start is None else _relative_distance(start, embedding)
-    return Piece(
-        *(nodes, *fine, memberships, alignment, embedding, spectrum, agreement, weak),
+    return StitchedComponent(
+        points.samples,
+        *fine,
+        memberships,
+        alignment,
+        embedding,
+        spectrum,
+        agreement=np.nan if start is None else _relative_distance(start, embedding),
+        weak=weak,
         coarse_misfit=coarse_misfit,
     )
 
 
 def _lay_out(
-    points: FloatArray,
-    graph: NeighborGraph,
-    nodes: IntArray,
-    recipe: Recipe,
+    points: PointSet,
+    plan: StitchingPlan,
     fine: tuple[PatchCover, ChartFit],
     weak: float,
-) -> Piece:
-    """Lay a piece out along shortest paths, and make its lengths true by patches.
+    *,
+    has_own_cover: bool,
+) -> StitchedComponent:
+    """Lay a component out along shortest paths, and make its lengths true by patches.
 
-    By those of the rough cover if the recipe has one, else by the fine ones. Where a projection
-    keeps the lengths of edges better (or there is only one patch), it is the projection.
+    By those of a cover of its own, or by the fine ones. Where a projection keeps the lengths of
+    edges better (or there is only one patch), it is the projection.
     """
-    completed = pruned(points, graph, n_jobs=recipe.n_jobs)
-    cover, charts = fine if recipe.rough is None else recipe.rough(points, completed)
+    X, graph, rules = points.points, points.graph, plan.rules
+    completed = pruned(X, graph, n_jobs=plan.n_jobs)
+    cover, charts = plan.covers.charted_no_sheet(X, completed) if has_own_cover else fine
     if cover.n_patches == 1:
-        return replace(single_patch(nodes, cover, charts), weak=weak, is_projected=True)
+        single = single_patch(points.samples, cover, charts)
+        return replace(single, weak=weak, is_projected=True)
     r = charts.coordinates.shape[1]
     memberships = Memberships.strongest(cover, None, charts.is_off)
-    start = layout_by_paths(completed, r, n_jobs=recipe.n_jobs)
-    rounds = N_ROUNDS if weak > LARGEST_WEAK else PATIENT_ROUNDS
+    start = layout_by_paths(completed, r, n_jobs=plan.n_jobs, rules=rules)
+    rounds = rules.n_rounds if weak > rules.largest_weak else rules.patient_rounds
     alignment = alternate(cover, memberships, charts.coordinates, start, n_rounds=rounds)
-    embedding = place(memberships, charts.coordinates, alignment)
-    projected = flat_piece(points, nodes, r)
+    embedding = place(memberships, charts.coordinates, alignment.motions)
+    projected = projected_component(X, points.samples, r)
     errors = [np.median(edge_errors(Y, graph)) for Y in (projected.embedding, embedding)]
     if errors[0] <= errors[1]:
         return replace(projected, weak=weak, is_projected=True)
-    return Piece(
-        nodes,
+    return StitchedComponent(
+        points.samples,
         cover,
         charts,
         memberships,
@@ -257,23 +250,27 @@ def _lay_out(
     )
 
 
-def flat_piece(points: FloatArray, nodes: IntArray, n_components: int) -> Piece:
-    """Return points projected onto their r principal axes as a piece of one patch."""
+def projected_component(
+    points: FloatArray, nodes: IntArray, n_components: int
+) -> StitchedComponent:
+    """Return points projected onto their r principal axes, as a component of one patch."""
     cover = PatchCover.whole(points)
     return single_patch(nodes, cover, fit_charts(points, cover, n_components, quadratic=False))
 
 
-def single_patch(nodes: IntArray, cover: PatchCover, charts: ChartFit) -> Piece:
-    """Return a piece of one patch: its chart is its map."""
+def single_patch(nodes: IntArray, cover: PatchCover, charts: ChartFit) -> StitchedComponent:
+    """Return a component of one patch: its chart is its map."""
     r = charts.coordinates.shape[1]
     memberships = Memberships.strongest(cover, None)
-    alignment = Alignment(np.eye(r)[None], np.zeros((1, r)), None, None, 0.0)
-    embedding = place(memberships, charts.coordinates, alignment)
+    alignment = Alignment(RigidMotions.identity(1, r), None, None, 0.0)
+    embedding = place(memberships, charts.coordinates, alignment.motions)
     spectrum = principal_coordinates(embedding, r).variances
-    return Piece(nodes, cover, charts, memberships, alignment, embedding, spectrum, np.nan, 0.0)
+    return StitchedComponent(
+        nodes, cover, charts, memberships, alignment, embedding, spectrum, np.nan, 0.0
+    )
 
 
-def stray_members(cover: PatchCover, charts: ChartFit, is_settled: BoolArray) -> BoolArray:
+def outlying_members(cover: PatchCover, charts: ChartFit, is_settled: BoolArray) -> BoolArray:
     """Return which points are far off most patches around them, or in none with a settled seed."""
     off = np.bincount(cover.members, charts.is_far, minlength=cover.n_points)
     count = np.bincount(cover.members, minlength=cover.n_points)
@@ -282,7 +279,7 @@ def stray_members(cover: PatchCover, charts: ChartFit, is_settled: BoolArray) ->
     return np.asarray((2 * off > count) | ~is_held)
 
 
-def parts_of_cover(cover: PatchCover) -> list[IntArray]:
+def groups_of_cover(cover: PatchCover) -> list[IntArray]:
     """Return the points of every group of patches that share points with each other."""
     n = cover.n_points
     shape = (n + cover.n_patches, n + cover.n_patches)
@@ -292,9 +289,11 @@ def parts_of_cover(cover: PatchCover) -> list[IntArray]:
     return [np.flatnonzero(labels == label) for label in np.unique(labels)]
 
 
-def strongest_memberships(cover: PatchCover, charts: ChartFit) -> Memberships:
+def strongest_memberships(
+    cover: PatchCover, charts: ChartFit, rules: StitchingRules = RULES
+) -> Memberships:
     """Return the patches that count at every point: all, where fewer would not hold together."""
-    memberships = Memberships.strongest(cover, MOST_PATCHES, charts.is_off)
+    memberships = Memberships.strongest(cover, rules.most_patches, charts.is_off)
     if cover.by_overlap or n_groups(memberships, cover.n_patches) > 1:
         memberships = Memberships.strongest(cover, None, charts.is_off)
     return memberships
@@ -310,34 +309,29 @@ def n_groups(memberships: Memberships, n_patches: int) -> int:
     return int(connected_components(links, directed=False)[0])
 
 
-def _as_one(points: FloatArray, recipe: Recipe) -> tuple[PatchCover, ChartFit]:
-    cover = PatchCover.whole(points)
-    return cover, recipe.chart(points, cover)
-
-
 def _align(
     cover: PatchCover,
     charts: ChartFit,
-    solver: LowRankSDP,
+    plan: StitchingPlan,
     start: FloatArray | None,
     terms: NodeTerms | None = None,
 ) -> tuple[Memberships, Alignment, FloatArray, FloatArray]:
     """Return memberships, motions, the placed points in r dimensions, and their spectrum."""
-    memberships = strongest_memberships(cover, charts)
+    memberships = strongest_memberships(cover, charts, plan.rules)
 
     def stitched() -> Alignment:
         return stitch(
             cover,
             memberships,
             charts.coordinates,
-            solver=solver,
+            solver=plan.solver,
             start=start,
             dimensions=charts.dimensions,
             terms=terms,
         )
 
     alignment = stitched()
-    all_members, few_more = len(cover.members), MOST_GROWTH * len(memberships.entries)
+    all_members, few_more = len(cover.members), plan.rules.most_growth * len(memberships.entries)
     if (
         len(memberships.entries) < all_members <= few_more
         and alignment.n_rigid_groups(charts.dimensions) > 1
@@ -345,18 +339,15 @@ def _align(
         # A hinge: points that belong to more patches may hold it.
         memberships = Memberships.strongest(cover, None, charts.is_off)
         alignment = stitched()
-    placed = place(memberships, charts.coordinates, alignment)
+    placed = place(memberships, charts.coordinates, alignment.motions)
     # Step 11 of Algorithm 5: what the solver laid out in more dimensions is projected to r.
     principal = principal_coordinates(placed, placed.shape[1])
     r = charts.coordinates.shape[1]
     if placed.shape[1] > r:
         axes = principal.axes[:, :r]
         placed = placed @ axes
-        alignment = replace(
-            alignment,
-            rotations=alignment.rotations @ axes,
-            translations=alignment.translations @ axes,
-        )
+        origin = np.zeros(len(axes))
+        alignment = replace(alignment, motions=alignment.motions.in_frame(origin, axes))
     return memberships, alignment, placed, principal.variances
 
 

@@ -96,9 +96,9 @@ def _merged(groups: IntArray, cross: FloatArray, n: int) -> tuple[IntArray, Floa
     is_swapped = groups[:, 0] > groups[:, 1]
     cross = np.where(is_swapped[:, None, None], cross.swapaxes(1, 2), cross)
     is_between = groups[:, 0] != groups[:, 1]
-    keys, place = np.unique(np.sort(groups[is_between], axis=1) @ [n, 1], return_inverse=True)
+    keys, number = np.unique(np.sort(groups[is_between], axis=1) @ [n, 1], return_inverse=True)
     sums = np.zeros((len(keys), *cross.shape[1:]))
-    np.add.at(sums, place, cross[is_between])
+    np.add.at(sums, number, cross[is_between])
     return np.column_stack(np.divmod(keys, n)), sums
 
 
@@ -114,7 +114,7 @@ def _rigid_ties(ties: IntArray, dimensions: IntArray) -> IntArray:
     """Return ties that hold all patches on a chain of them: those of equal dimension come first.
 
     Of a smaller patch only one tie counts at a time. It may lie within two larger ones, and does
-    not hold them to each other: a bar between two plates is an axis about which they turn.
+    not hold them to each other: a bar between two plates is an axis about which they rotate.
     """
     sizes = dimensions[ties]
     is_even = sizes[:, 0] == sizes[:, 1]
@@ -185,11 +185,11 @@ def joint_matrix(overlaps: Overlaps, dimensions: IntArray) -> sp.csr_array:
     blocks = np.concatenate([overlaps.own, -overlaps.cross, -overlaps.cross.swapaxes(1, 2)])
     offset = np.arange(side)
     total = c * side
-    places = (
+    positions = (
         np.broadcast_to(rows[:, None, None] * side + offset[:, None], blocks.shape).ravel(),
         np.broadcast_to(columns[:, None, None] * side + offset, blocks.shape).ravel(),
     )
-    matrix = sp.csr_array(sp.coo_array((blocks.ravel(), places), shape=(total, total)))
+    matrix = sp.csr_array(sp.coo_array((blocks.ravel(), positions), shape=(total, total)))
     if (dimensions == side - 1).all():
         return matrix
     used = ((offset < dimensions[:, None]) | (offset == side - 1)).ravel()
@@ -244,10 +244,14 @@ def _moments(gather: sp.csr_array, left: FloatArray, right: FloatArray) -> Float
     start = 0
     while start < n:
         stop = max(start + 1, int(np.searchsorted(ends, ends[start] + step, side="right")) - 1)
-        part = slice(ends[start], ends[stop])
-        columns = gather.indices[part]
+        entries = slice(ends[start], ends[stop])
+        columns = gather.indices[entries]
         products = left[columns][:, :, None] * right[columns][:, None, :]
-        within = (gather.data[part], np.arange(len(columns)), ends[start : stop + 1] - ends[start])
+        within = (
+            gather.data[entries],
+            np.arange(len(columns)),
+            ends[start : stop + 1] - ends[start],
+        )
         sums = sp.csr_array(within, shape=(stop - start, len(columns)))
         moments[start:stop] = (sums @ products.reshape(len(columns), -1)).reshape(-1, side, side)
         start = stop

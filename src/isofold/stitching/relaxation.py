@@ -19,17 +19,16 @@ from isofold.neighbors import cover_by_balls, subgraph
 from isofold.patches import ChartFit, PatchCover
 from isofold.patches.scale import CORE, PATCHES_PER_SIZE, as_cover
 from isofold.sdp import LowRankSDP, Status
-from isofold.stitching.components import Unfolding
-from isofold.stitching.levels import Recipe, strongest_memberships
+from isofold.stitching.components import StitchedMap
+from isofold.stitching.levels import StitchingPlan, strongest_memberships
+from isofold.stitching.rules import RULES, StitchingRules
 from isofold.stitching.stitch import Alignment, place, stitch
 
 __all__ = ["Relaxation", "relax", "relax_if_loose"]
 
-MOST_RELAXED = 120
-"""Patches of the coarse cover: the trust region with spare columns takes about a second then."""
 
 NEGLIGIBLE = 0.01
-"""Share of the variance below which a direction of the unfolding space is not needed."""
+"""Fraction of the variance below which a direction of the unfolding space is not needed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,37 +60,41 @@ class Relaxation:
         return int((self.spectrum > NEGLIGIBLE * self.spectrum.sum()).sum())
 
 
-def relax_if_loose(points: FloatArray, unfolding: Unfolding, recipe: Recipe) -> Relaxation | None:
-    """Relax the stitching of the largest piece if it is not certified."""
-    piece = unfolding.pieces[0]
-    solution = piece.alignment.solution
+def relax_if_loose(
+    points: FloatArray, stitched: StitchedMap, plan: StitchingPlan
+) -> Relaxation | None:
+    """Relax the stitching of the largest component if it is not certified."""
+    largest, rules = stitched.components[0], plan.rules
+    solution = largest.alignment.solution
     if solution is None or solution.status is Status.CERTIFIED or interrupted():
         return None
-    cover, charts = piece.cover, piece.charts
-    if cover.n_patches > MOST_RELAXED:
+    cover, charts = largest.cover, largest.charts
+    if cover.n_patches > rules.most_relaxed:
         n = cover.n_points
-        graph = subgraph(unfolding.graph, piece.nodes)
-        size = round(PATCHES_PER_SIZE * n / MOST_RELAXED)
+        graph = subgraph(stitched.graph, largest.nodes)
+        size = round(PATCHES_PER_SIZE * n / rules.most_relaxed)
         cover = as_cover(cover_by_balls(graph, np.full(n, size), core=CORE), n)
-        charts = recipe.chart(points[piece.nodes], cover)
-    return relax(cover, charts, recipe.solver)
+        charts = plan.covers.charts_of(points[largest.nodes], cover)
+    return relax(cover, charts, plan.solver, rules=rules)
 
 
 @stage("relaxation")
-def relax(cover: PatchCover, charts: ChartFit, solver: LowRankSDP) -> Relaxation:
+def relax(
+    cover: PatchCover, charts: ChartFit, solver: LowRankSDP, *, rules: StitchingRules = RULES
+) -> Relaxation:
     """Stitch a cover in r dimensions and in as many as it takes."""
     r = charts.coordinates.shape[1]
-    memberships = strongest_memberships(cover, charts)
+    memberships = strongest_memberships(cover, charts, rules)
 
-    def stitched(rank: int, most: int) -> Alignment:
+    def stitched_in(rank: int, most: int) -> Alignment:
         wide = clone(solver).set_params(rank=rank, max_rank=most)
         return stitch(
             cover, memberships, charts.coordinates, solver=wide, dimensions=charts.dimensions
         )
 
-    narrow = best = stitched(r, r)
+    narrow = best = stitched_in(r, r)
     if narrow.solution is not None and narrow.solution.status is not Status.CERTIFIED:
-        best = stitched(2 * r + 1, 3 * r + 2)
-    placed = place(memberships, charts.coordinates, best)
+        best = stitched_in(2 * r + 1, 3 * r + 2)
+    placed = place(memberships, charts.coordinates, best.motions)
     spectrum = principal_coordinates(placed, placed.shape[1]).variances
     return Relaxation(best.misfit, narrow.misfit, spectrum)

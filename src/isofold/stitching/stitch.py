@@ -11,14 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import clone
 
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
+from isofold.linalg.motions import RigidMotions
 from isofold.patches import Memberships, PatchCover
-from isofold.sdp import GramSDP, LowRankSDP, SDPSolution
-from isofold.sdp.solvers.protocol import Iterate
+from isofold.sdp import GramSDP, LowRankSDP, Phase, SDPSolution
 from isofold.stitching.overlaps import Overlaps, joint_matrix, measure_overlaps
 from isofold.stitching.terms import NodeTerms, placement_matrix, pose, solve
 
@@ -36,10 +35,8 @@ class Alignment:
 
     Attributes
     ----------
-    rotations : ndarray of shape (n_patches, r, p)
-        The matrices R with orthonormal rows.
-    translations : ndarray of shape (n_patches, p)
-        The vectors t.
+    motions : RigidMotions
+        The motions, from r into p dimensions.
     solution : SDPSolution or None
         The solution of the stitching with its certificate, in units in which the mean variance
         of charts is one; None for a single patch, which needs no stitching.
@@ -51,19 +48,18 @@ class Alignment:
         Size of chart coordinates, in units of which the overlaps are measured.
     """
 
-    rotations: FloatArray
-    translations: FloatArray
+    motions: RigidMotions
     solution: SDPSolution | None
     overlaps: Overlaps | None
     misfit: float
     unit: float = 1.0
 
     def n_rigid_groups(self, dimensions: IntArray) -> int:
-        """Return into how many groups patches fall that can turn against each other, or flip."""
+        """Return into how many groups patches fall that can rotate against each other, or flip."""
         if self.overlaps is None:
             return 1
-        translations = self.translations[:, None, :] / self.unit
-        motions = np.concatenate([self.rotations, translations], axis=1)
+        translations = self.motions.translations[:, None, :] / self.unit
+        motions = np.concatenate([self.motions.rotations, translations], axis=1)
         return self.overlaps.n_rigid_groups(motions, dimensions)
 
 
@@ -87,7 +83,7 @@ def stitch(
         )
         raise InvalidInputError(msg)
     if c == 1:
-        return Alignment(np.eye(r)[None], np.zeros((1, r)), None, None, 0.0)
+        return Alignment(RigidMotions.identity(1, r), None, None, 0.0)
     # A patch of no extent is but a point: one row for it keeps the program well-posed.
     dims = np.maximum(dims, 1)
     # Rotations are of size one; coordinates of size one keep the joint matrix balanced.
@@ -102,7 +98,7 @@ def stitch(
     first = None
     if start is not None:
         first = _starting_rows(cover, coordinates / unit, start / unit, dims)
-    solution = solve(_with_budget(solver, c * r * r), problem, first, terms)
+    solution = solve(solver, problem, first, terms, _budget(c * r * r))
     rows = solution.coordinates
     # Patches that span less than r dimensions may all fit into fewer.
     rows = np.pad(rows, ((0, 0), (0, max(0, r - rows.shape[1]))))
@@ -115,37 +111,26 @@ def stitch(
     # Overlaps of single points have no extent; that of charts is one.
     extent = overlaps.variance or float(overlaps.weights.sum())
     relative = np.sqrt(max(0.0, misfit) / extent)
-    translations = unit * rows[begin + dims]
-    return Alignment(rotations, translations, solution, overlaps, float(relative), unit)
+    motions = RigidMotions(rotations, unit * rows[begin + dims])
+    return Alignment(motions, solution, overlaps, float(relative), unit)
 
 
-def _with_budget(solver: LowRankSDP, n_entries: int) -> LowRankSDP:
-    """Return the solver with a limit on the stages in which folds open, where they take long.
+def _budget(n_entries: int) -> dict[Phase, int]:
+    """Return the iterations of the phases in which folds open, where they take long.
 
     What is stitched after many such steps is no sheet: patches contradict each other. The limit is
     on steps, not on time, so that results are the same on any machine.
     """
-    if solver.callback is not None:
-        return solver
-    budget = {
-        "trust region": max(2, TRUST_REGION_STEPS // n_entries),
-        "Newton": NEWTON_STEPS,
-        "augmented Lagrangian": AUGMENTED_STEPS,
+    return {
+        Phase.TRUST_REGION: max(2, TRUST_REGION_STEPS // n_entries),
+        Phase.NEWTON: NEWTON_STEPS,
+        Phase.AUGMENTED_LAGRANGIAN: AUGMENTED_STEPS,
     }
-    seen = dict.fromkeys(budget, 0)
-
-    def is_spent(iterate: Iterate) -> bool:
-        if iterate.stage not in budget:
-            return False
-        seen[iterate.stage] += 1
-        return seen[iterate.stage] > budget[iterate.stage]
-
-    return clone(solver).set_params(callback=is_spent)
 
 
-def place(memberships: Memberships, coordinates: FloatArray, alignment: Alignment) -> FloatArray:
+def place(memberships: Memberships, coordinates: FloatArray, motions: RigidMotions) -> FloatArray:
     """Return the weighted mean of the images of every point in its patches."""
-    images = images_of(memberships, coordinates, alignment)
+    images = images_of(memberships, coordinates, motions)
     weighted = memberships.weights[:, None] * images
     begin = memberships.indptr[:-1]
     total = np.add.reduceat(memberships.weights, begin)
@@ -153,19 +138,17 @@ def place(memberships: Memberships, coordinates: FloatArray, alignment: Alignmen
 
 
 def images_of(
-    memberships: Memberships, coordinates: FloatArray, alignment: Alignment
+    memberships: Memberships, coordinates: FloatArray, motions: RigidMotions
 ) -> FloatArray:
     """Return the image of every membership, u R + t."""
     patches = memberships.patches
-    r, p = alignment.rotations.shape[1:]
+    r, p = motions.rotations.shape[1:]
     images = np.empty((len(patches), p))
     # Every membership takes a rotation of its own.
     step = block_rows(8 * r * (p + 1), len(patches))
     for start in range(0, len(patches), step):
-        part = slice(start, start + step)
-        u = coordinates[memberships.entries[part]]
-        turned = (u[:, None, :] @ alignment.rotations[patches[part]])[:, 0]
-        images[part] = turned + alignment.translations[patches[part]]
+        block = slice(start, start + step)
+        images[block] = motions.apply(coordinates[memberships.entries[block]], patches[block])
     return images
 
 
@@ -196,7 +179,7 @@ def _cross_moments(u: FloatArray, y: FloatArray, cover: PatchCover) -> FloatArra
     step = block_rows(8 * int(cover.sizes.max()) * r * p, cover.n_patches)
     for start in range(0, cover.n_patches, step):
         ends = cover.indptr[start : start + step + 1]
-        part = slice(ends[0], ends[-1])
-        products = u[part, :, None] * y[part, None, :]
+        entries = slice(ends[0], ends[-1])
+        products = u[entries, :, None] * y[entries, None, :]
         cross[start : start + step] = np.add.reduceat(products, ends[:-1] - ends[0])
     return cross

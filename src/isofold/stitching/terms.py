@@ -7,6 +7,7 @@ variance of all points is ⟨F_cᵀF_c, G⟩/n with F_c = F - mean: linear in th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -17,7 +18,7 @@ import scipy.sparse as sp
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError, UnboundedProblemError
 from isofold.patches import Memberships
-from isofold.sdp import Constraints, GramSDP, LowRankSDP, SDPSolution, square_constraints
+from isofold.sdp import Constraints, GramSDP, LowRankSDP, Phase, SDPSolution, square_constraints
 from isofold.stitching.overlaps import Overlaps
 
 __all__ = ["NodeTerms", "StitchTerms", "pose", "solve"]
@@ -132,16 +133,17 @@ class NodeTerms:
     penalty: float | None
 
     def within(self, nodes: IntArray, *, n_nodes: int) -> NodeTerms:
-        """Return the terms of a piece with given nodes."""
-        place = np.full(n_nodes, -1)
-        place[nodes] = np.arange(len(nodes))
-        pairs = place[self.pairs]
+        """Return the terms of a component with given nodes."""
+        number = np.full(n_nodes, -1)
+        number[nodes] = np.arange(len(nodes))
+        pairs = number[self.pairs]
         inside = (pairs >= 0).all(axis=1)
         if (inside != (pairs >= 0).any(axis=1)).any():
             msg = (
-                "terms.pairs names a sample that is an outlier, or two samples in different pieces "
-                "of the data, which are unfolded one by one. Leave such pairs out, see outliers_ "
-                "and component_ of a fit without terms; a larger n_neighbors may join the pieces."
+                "terms.pairs names a sample that is an outlier, or two samples in different "
+                "components of the data, which are mapped one by one. Leave such pairs out, see "
+                "outliers_ and component_ of a fit without terms; a larger n_neighbors may join "
+                "the components."
             )
             raise InvalidInputError(msg)
         lower, upper = (
@@ -177,11 +179,15 @@ def pose(
 
 
 def solve(
-    solver: LowRankSDP, problem: GramSDP, start: FloatArray | None, terms: NodeTerms | None
+    solver: LowRankSDP,
+    problem: GramSDP,
+    start: FloatArray | None,
+    terms: NodeTerms | None,
+    budget: Mapping[Phase, int] | None = None,
 ) -> SDPSolution:
     """Solve a stitching; too strong a pull for variance is named as such."""
     try:
-        return solver.solve(problem, start=start)
+        return solver.solve(problem, start=start, budget=budget)
     except UnboundedProblemError as error:
         if terms is None or not terms.variance:
             raise
@@ -199,16 +205,16 @@ def placement_matrix(
     points, patches = memberships.points, memberships.patches
     n_points = len(memberships.indptr) - 1
     total = np.bincount(points, memberships.weights, minlength=n_points)
-    shares = memberships.weights / total[points]
+    fractions = memberships.weights / total[points]
     u = coordinates[memberships.entries]
     rows: list[IntArray] = [points]
     columns: list[IntArray] = [begin[patches] + dims[patches]]
-    values: list[FloatArray] = [shares]
+    values: list[FloatArray] = [fractions]
     for k in range(u.shape[1]):
         has = dims[patches] > k
         rows.append(points[has])
         columns.append(begin[patches[has]] + k)
-        values.append(shares[has] * u[has, k])
+        values.append(fractions[has] * u[has, k])
     shape = (n_points, int(begin[-1] + dims[-1] + 1))
     entries = (np.concatenate(rows), np.concatenate(columns))
     return sp.csr_array((np.concatenate(values), entries), shape=shape)

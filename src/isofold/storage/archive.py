@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from isofold._files import atomic_file, told
+from isofold._files import atomic_file, explained
 from isofold._memory import require_memory
 from isofold.storage.arrays import StoredArray, dtype_name, raw_bytes, stored_form
 from isofold.storage.flaws import Flaw, fail, require
@@ -45,7 +45,11 @@ def write_archive(
     path: Path, header: dict[str, Any], arrays: list[np.ndarray[Any, Any]], *, overwrite: bool
 ) -> None:
     """Write a header and arrays, all or nothing."""
-    with atomic_file(path, overwrite=overwrite) as target, told(path), target.open("wb") as file:
+    with (
+        atomic_file(path, overwrite=overwrite) as target,
+        explained(path),
+        target.open("wb") as file,
+    ):
         _write_zip(file, header, arrays)
 
 

@@ -56,14 +56,14 @@ def check_reduction(reduction: Any) -> None:
 
 def check_patch_map(found: Any) -> None:
     """Look whether nodes, patches and charts are each other's."""
-    require(found.translations.ndim == 2, "patches have no places")
+    require(found.motions.translations.ndim == 2, "patches have no motions")
     n, d, r = found.atlas.axes.shape
-    p = found.translations.shape[1]
+    p = found.motions.translations.shape[1]
     shapes = [
         (found.radii, (n,)),
         (found.limits, (n,)),
-        (found.rotations, (n, r, p)),
-        (found.translations, (n, p)),
+        (found.motions.rotations, (n, r, p)),
+        (found.motions.translations, (n, p)),
     ]
     _check_shapes(shapes, "patches")
     _check_within(found.memberships.patches, n, "patches")
@@ -84,11 +84,11 @@ def check_planes(planes: Any) -> None:
     _check_shapes([(planes.means, planes.axes.shape[:2])], "planes")
 
 
-def check_piece_map(found: Any) -> None:
-    """Look whether places are those of the pieces."""
+def check_plane_map(found: Any) -> None:
+    """Look whether nodes are those of the cells."""
     n, d = len(found.planes.labels), found.planes.means.shape[1]
-    require(found.search._points.shape == (n, d), "places are not those of the pieces")
-    require(len(found.image_search._points) == n, "images are not those of the pieces")
+    require(found.search._points.shape == (n, d), "nodes are not those of the cells")
+    require(len(found.image_search._points) == n, "images are not those of the cells")
 
 
 def check_tesserae(tesserae: Any) -> None:
@@ -121,20 +121,21 @@ def check_patch_cover(cover: Any) -> None:
     _check_shapes([(cover.seeds, (len(cover.indptr) - 1,))], "patches")
 
 
-def check_places(places: Any) -> None:
-    """Look at training places: their samples become columns of a sparse matrix."""
-    require(places.points.ndim == places.images.ndim == 2, "places are no table")
-    n = len(places.points)
-    _check_shapes([(places.samples, (n,)), (places.rounding, (n,))], "places")
-    _check_within(places.samples, len(places.images), "samples of places")
-    require(places.search._points.shape == places.points.shape, "a search is among other places")
-    for table in (places.points, places.images):
-        require(np.isfinite(table).all(), "places are nowhere")
+def check_training_points(training: Any) -> None:
+    """Look at training points: their samples become columns of a sparse matrix."""
+    points, images = training.points, training.images
+    require(points.ndim == images.ndim == 2, "training points are no table")
+    n = len(points)
+    _check_shapes([(training.samples, (n,)), (training.rounding, (n,))], "training points")
+    _check_within(training.samples, len(images), "samples of training points")
+    require(training.search._points.shape == points.shape, "a search is among other points")
+    for table in (points, images):
+        require(np.isfinite(table).all(), "training points are not finite")
 
 
 def check_region(region: Any) -> None:
-    """Look at the region of training places."""
-    _check_shapes([(region.spacings, (region.places.n_places,))], "a region")
+    """Look at the region of training points."""
+    _check_shapes([(region.spacings, (region.training.n_points,))], "a region")
 
 
 def check_distinct(distinct: Any) -> None:

@@ -9,9 +9,19 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-from isofold._findings import Diagnosis, Finding, Severity
+import numpy as np
 
-__all__ = ["migrate_decision", "migrate_embedder", "migrate_flag", "migrate_projection"]
+from isofold._findings import Diagnosis, Finding, Severity
+from isofold.storage.flaws import require
+
+__all__ = [
+    "migrate_decision",
+    "migrate_embedder",
+    "migrate_flag",
+    "migrate_motions",
+    "migrate_projection",
+    "migrate_unfold",
+]
 
 # Findings of format 1 that have another name now.
 CODES = {"match": "misfit", "pieces": "components", "rough": "unstitched"}
@@ -54,6 +64,18 @@ def migrate_projection(stored: dict[str, Any]) -> dict[str, Any]:
     if "axes_" in stored and "mean_" in stored:
         stored["map_"] = LinearMap(stored.pop("axes_"), stored.pop("mean_"))
     return migrate_embedder(stored)
+
+
+def migrate_motions(stored: dict[str, Any]) -> dict[str, Any]:
+    """Turn rotations and translations of shapes into one stack of motions."""
+    from isofold.linalg.motions import RigidMotions
+
+    if "rotations" in stored and "translations" in stored:
+        arrays = [stored.pop(name) for name in ("rotations", "translations")]
+        is_right = all(isinstance(each, np.ndarray) and each.dtype.kind == "f" for each in arrays)
+        require(is_right, "motions are no arrays of numbers")
+        stored["motions"] = RigidMotions(*arrays)
+    return stored
 
 
 def migrate_flag(stored: dict[str, Any]) -> dict[str, Any]:

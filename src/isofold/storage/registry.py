@@ -114,17 +114,21 @@ KINDS: dict[str, Kind] = {
     "Soft": Kind("isofold.sdp.posing.soft:Soft"),
     "StitchTerms": Kind("isofold.stitching.terms:StitchTerms"),
     # Maps of new points.
-    "PatchMap": Kind("isofold.extension.patch_map:PatchMap", check="patch_map"),
+    "PatchMap": Kind("isofold.extension.patch_map:PatchMap", check="patch_map", migrated="motions"),
     "Atlas": Kind("isofold.patches.atlas:Atlas", check="atlas"),
     "Memberships": Kind("isofold.patches.cover:Memberships", check="memberships"),
     "Reduction": Kind("isofold.patches.noise_axes:Reduction", check="reduction"),
-    "PieceMap": Kind("isofold.extension.plane_map:PieceMap", check="piece_map"),
+    "PieceMap": Kind("isofold.extension.plane_map:PlaneMap", check="plane_map"),
     "Planes": Kind("isofold.patches.planes:Planes", check="planes"),
-    "Motions": Kind("isofold.merging.walk:Motions"),
-    "GooseMap": Kind("isofold.extension.goose:GooseMap"),
-    "BarycentricMap": Kind("isofold.extension.barycentric:BarycentricMap"),
-    "Places": Kind("isofold.extension.training_points:Places", check="places"),
-    "SampledRegion": Kind("isofold.extension.region:SampledRegion", check="region"),
+    "Motions": Kind("isofold.linalg.motions:RigidMotions"),
+    "GooseMap": Kind("isofold.extension.goose:GooseMap", renamed={"places": "training"}),
+    "BarycentricMap": Kind(
+        "isofold.extension.barycentric:BarycentricMap", renamed={"places": "training"}
+    ),
+    "Places": Kind("isofold.extension.training_points:TrainingPoints", check="training_points"),
+    "SampledRegion": Kind(
+        "isofold.extension.region:SampledRegion", check="region", renamed={"places": "training"}
+    ),
     "DistanceMap": Kind("isofold.extension.from_distances:DistanceMap", check="distance_map"),
     "Distinct": Kind("isofold.neighbors.duplicates:Distinct", check="distinct"),
     "KernelMap": Kind("isofold.extension.kernel_map:KernelMap"),
@@ -133,7 +137,7 @@ KINDS: dict[str, Kind] = {
     "KernelCentering": Kind("isofold.linalg.centering:KernelCentering"),
     "LinearMap": Kind("isofold.extension.linear_map:LinearMap"),
     "NystromMap": Kind("isofold.extension.nystrom:NystromMap"),
-    "GeodesicRows": Kind("isofold.extension.nystrom:GeodesicRows"),
+    "GeodesicRows": Kind("isofold.extension.nystrom:GeodesicRows", renamed={"places": "training"}),
     "WalkRows": Kind("isofold.extension.nystrom:WalkRows"),
     "FunctionRows": Kind("isofold.extension.nystrom:FunctionRows"),
     # Searches, which are built again from their points.
@@ -168,7 +172,9 @@ KINDS: dict[str, Kind] = {
     "SDPSolution": Kind("isofold.sdp.solution:SDPSolution"),
     "Certificate": Kind("isofold.sdp.certificate:Certificate"),
     "Status": Kind("isofold.sdp.solution:Status"),
-    "Placement": Kind("isofold.placement.rigid.place:Placement"),
+    "Placement": Kind(
+        "isofold.placement.placement:Placement", renamed={"maps": "rotations"}, migrated="motions"
+    ),
     "Sides": Kind("isofold.embedding.affine.pairs:Sides"),
     "Decision": Kind("isofold.embedding.unfold.decision:Decision", migrated="decision"),
     "Candidate": Kind("isofold.embedding.unfold.rehearsal:Candidate"),

@@ -1,8 +1,8 @@
-"""Local multidimensional scaling: points that many others draw to where their distance is right.
+"""Local multidimensional scaling: points that many others move to where their distance is right.
 
     minimize  Σ_ij w_ij (|y_i - y_j| - d_ij)²,   w = (1 - a) ρ [d_ij ≤ R] + a [|y_i - y_j| < R]
 
-over places y with distances d along a graph, while the radius R shrinks from most pairs to near
+over positions y with distances d along a graph, while the radius R shrinks from most pairs to near
 ones (curvilinear distance analysis; local multidimensional scaling). The first weight keeps
 neighbors together, the second keeps strangers out: a pair that is near on the map but far in the
 data is pushed apart. The weight ρ is Huber's on the relative error: where not all lengths can be
@@ -30,7 +30,7 @@ from isofold._progress.stages import interrupted, interruptible, stage
 from isofold._typing import FloatArray
 from isofold.stress._pull import sweep_all
 
-__all__ = ["LocalRules", "draw_all", "draw_others", "reach_of"]
+__all__ = ["LocalRules", "reach_of", "relax_all", "relax_others"]
 
 TOLERANCE = 0.3
 """Relative length error from which it counts as such, no longer as its square."""
@@ -43,7 +43,7 @@ SHRINKING = 1.3
 """The radius shrinks this much faster than sweeps pass, so that the last ones have the least."""
 
 SETTLING = 20
-"""Sweeps in which others find their place among points that stay."""
+"""Sweeps in which others move among points that stay."""
 
 QUANTILE_SAMPLE = 200_000
 """Distances from which quantiles are read."""
@@ -51,14 +51,14 @@ QUANTILE_SAMPLE = 200_000
 
 @dataclass(frozen=True)
 class LocalRules:
-    """How points are drawn.
+    """How points are relaxed.
 
     Attributes
     ----------
     balance : float
-        The share a of the weight that keeps strangers out.
+        The fraction a of the weight that keeps strangers out.
     radius : float
-        Share of all pairs that are within the last radius.
+        Fraction of all pairs that are within the last radius.
     n_epochs : int
         Number of sweeps.
     """
@@ -80,7 +80,7 @@ class LocalRules:
         return np.asarray(widest * (last / widest) ** np.minimum(1.0, SHRINKING * passed))
 
 
-def draw_all(
+def relax_all(
     distances: FloatArray,
     start: FloatArray,
     reach: FloatArray,
@@ -88,45 +88,43 @@ def draw_all(
     *,
     n_jobs: int | None,
 ) -> FloatArray:
-    """Return the places to which points draw each other, all pairs at work."""
-    places: FloatArray = np.ascontiguousarray(start, dtype=np.float64)
-    with interruptible(), stage("draw points together", total=rules.n_epochs) as steps:
+    """Return where points move each other, all pairs at work."""
+    moving: FloatArray = np.ascontiguousarray(start, dtype=np.float64)
+    with interruptible(), stage("relax points", total=rules.n_epochs) as steps:
         for radius in rules.radii(distances):
             if interrupted():
                 break
-            places = _swept(places, places, distances, reach, reach, radius, rules.balance, n_jobs)
+            moving = _swept(moving, moving, distances, reach, reach, radius, rules.balance, n_jobs)
             steps.advance()
-    return places
+    return moving
 
 
-def draw_others(
+def relax_others(
     distances: FloatArray,
     start: FloatArray,
     reach: FloatArray,
-    places: FloatArray,
-    places_reach: FloatArray,
+    fixed: FloatArray,
+    fixed_reach: FloatArray,
     rules: LocalRules,
     *,
     radius: float,
     n_jobs: int | None,
 ) -> FloatArray:
-    """Return the places to which points that stay draw others, each by itself."""
+    """Return where points that stay move others, each by itself."""
     moving: FloatArray = np.ascontiguousarray(start, dtype=np.float64)
     for _ in range(SETTLING):
         if interrupted():
             break
-        moving = _swept(
-            moving, places, distances, reach, places_reach, radius, rules.balance, n_jobs
-        )
+        moving = _swept(moving, fixed, distances, reach, fixed_reach, radius, rules.balance, n_jobs)
     return moving
 
 
 def _swept(
     moving: FloatArray,
-    places: FloatArray,
+    fixed: FloatArray,
     distances: FloatArray,
     reach: FloatArray,
-    places_reach: FloatArray,
+    fixed_reach: FloatArray,
     radius: float,
     balance: float,
     n_jobs: int | None,
@@ -139,10 +137,10 @@ def _swept(
     def sweep(span: tuple[int, int]) -> None:
         sweep_all(
             moving,
-            places,
+            fixed,
             distances,
             reach,
-            places_reach,
+            fixed_reach,
             float(radius),
             balance,
             TOLERANCE,

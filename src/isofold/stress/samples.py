@@ -1,4 +1,4 @@
-"""Samples as local methods see them: a graph, ways along it, straight lengths of chosen pairs.
+"""Samples as local methods see them: a graph, paths along it, straight lengths of chosen pairs.
 
 Whether `X` holds points, all distances or some of them ends here.
 """
@@ -35,19 +35,19 @@ from isofold.neighbors.graph import check_same_samples
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.shortcuts import without_shortcuts
 
-__all__ = ["Core", "LocalSamples", "Ways"]
+__all__ = ["CoreSamples", "LocalSamples", "PathLengths"]
 
 GUIDE_NEIGHBORS = 12
 """Mutual neighbors along which short-cuts are found."""
 
 MANY_SAMPLES, MANY_FEATURES, KEPT_VARIANCE = 10_000, 100, 0.95
-"""Samples and features from which neighbors are sought among the leading axes with this share of
+"""Samples and features from which neighbors are sought among the leading axes with this fraction of
 the variance, at most as many as the features named here. Lengths are measured in all of them."""
 
 
 @dataclass(frozen=True, eq=False)
-class Ways:
-    """Lengths of ways along a graph.
+class PathLengths:
+    """Lengths of shortest paths along a graph.
 
     Attributes
     ----------
@@ -61,8 +61,8 @@ class Ways:
     lengths: FloatArray
 
     @classmethod
-    def between(cls, lengths: FloatArray) -> Ways:
-        """Return the ways between nodes, from the lengths of shortest paths."""
+    def between(cls, lengths: FloatArray) -> PathLengths:
+        """Return the paths between nodes, from the lengths of shortest paths."""
         unit = float(lengths.max()) or 1.0
         # Shortest paths are symmetric up to rounding only.
         return cls(unit, np.ascontiguousarray(np.minimum(lengths, lengths.T) / unit, np.float32))
@@ -100,7 +100,7 @@ class LocalSamples:
 
     @cached_property
     def graph(self) -> NeighborGraph:
-        """The graph of nearest neighbors, joined by bridges if it falls into pieces."""
+        """The graph of nearest neighbors, joined by bridges if it falls into components."""
         n, d = self.X.shape
         if self.ready is not None:
             return connect(self.X, self.ready, metric=self.metric, n_jobs=self.n_jobs)
@@ -116,17 +116,17 @@ class LocalSamples:
         return replace(graph, lengths=self._lengths_of(graph).astype(graph.lengths.dtype))
 
     @cached_property
-    def ways(self) -> Ways:
-        """The ways between all nodes along the graph without its short-cuts."""
+    def paths(self) -> PathLengths:
+        """The paths between all nodes along the graph without its short-cuts."""
         graph = self.graph
         if not self.is_sparse and graph.n_nodes > GUIDE_NEIGHBORS:
             guide = self.ready_guide or self._graph_of(self.X, Mutual(), GUIDE_NEIGHBORS)
-            # In pieces it would lead round where there is no need to.
+            # In several components it would lead around where there is no need to.
             if connected_components(guide).n_components == 1:
                 kept = without_shortcuts(graph, guide, n_jobs=self.n_jobs)
                 if connected_components(kept).n_components == 1:
                     graph = kept
-        return Ways.between(all_pairs_geodesics(graph, n_jobs=self.n_jobs))
+        return PathLengths.between(all_pairs_geodesics(graph, n_jobs=self.n_jobs))
 
     def straight_layout(self, n_components: int) -> FloatArray | None:
         """Return classical scaling of the straight distances; None if only some are known."""
@@ -146,23 +146,23 @@ class LocalSamples:
         """Whether only some distances are known."""
         return bool(sp.issparse(self.X))
 
-    def core(self, chosen: IntArray) -> Core:
+    def core(self, chosen: IntArray) -> CoreSamples:
         """Return some nodes, among which all others are to be placed."""
         rows = self.graph.sample_of_node[chosen]
         if self.is_sparse:
-            ways = geodesic_distances(self.graph, chosen, n_jobs=self.n_jobs)
-            return Core(self, chosen, None, Ways.between(ways[:, chosen]), ways)
+            paths = geodesic_distances(self.graph, chosen, n_jobs=self.n_jobs)
+            return CoreSamples(self, chosen, None, PathLengths.between(paths[:, chosen]), paths)
         X = self.X[np.ix_(rows, rows)] if self.metric == "precomputed" else self.X[rows]
         inner = replace(self, X=X)
-        return Core(self, chosen, inner, inner.ways, None)
+        return CoreSamples(self, chosen, inner, inner.paths, None)
 
     def _ready_graph(self) -> NeighborGraph:
         graph = resolve_graph(self.X, Knn(), metric=self.metric, n_jobs=self.n_jobs)
-        n_pieces = connected_components(graph).n_components
-        if n_pieces > 1:
+        n_found = connected_components(graph).n_components
+        if n_found > 1:
             msg = (
-                f"The graph of known distances falls into {n_pieces} pieces, and nothing tells how "
-                f"far they are from each other. Store some distances between them, or pass all "
+                f"The graph of known distances falls into {n_found} components, and nothing tells "
+                f"how far they are from each other. Store some distances between them, or pass all "
                 f"distances as a dense matrix."
             )
             raise InvalidInputError(msg)
@@ -174,9 +174,9 @@ class LocalSamples:
         lengths = np.empty(graph.n_edges)
         step = block_rows(4 * self.X.shape[1] * 8, graph.n_edges)
         for start in range(0, graph.n_edges, step):
-            part = slice(start, start + step)
-            apart = self.X[first[part]].astype(np.float64) - self.X[second[part]]
-            lengths[part] = np.linalg.norm(apart, axis=1)
+            block = slice(start, start + step)
+            apart = self.X[first[block]].astype(np.float64) - self.X[second[block]]
+            lengths[block] = np.linalg.norm(apart, axis=1)
         return lengths
 
     def _graph_of(self, X: Any, kind: GraphChoice, n_neighbors: int) -> NeighborGraph:
@@ -186,7 +186,7 @@ class LocalSamples:
 
 
 @dataclass(frozen=True, eq=False)
-class Core:
+class CoreSamples:
     """Some of the nodes, and how all others lie to them.
 
     Attributes
@@ -197,17 +197,17 @@ class Core:
         The nodes of the core.
     inner : LocalSamples or None
         They as samples of their own; None if only some distances are known.
-    ways : Ways
-        The ways between them.
-    all_ways : ndarray of shape (n_core, n_nodes) or None
-        The lengths of ways to all nodes, where only some distances are known.
+    paths : PathLengths
+        The paths between them.
+    all_paths : ndarray of shape (n_core, n_nodes) or None
+        The lengths of paths to all nodes, where only some distances are known.
     """
 
     samples: LocalSamples
     chosen: IntArray
     inner: LocalSamples | None
-    ways: Ways
-    all_ways: FloatArray | None
+    paths: PathLengths
+    all_paths: FloatArray | None
 
     @property
     def data(self) -> Any:
@@ -221,18 +221,18 @@ class Core:
     def rows_of(self, nodes: IntArray) -> Any:
         """Return what tells where nodes are: their points, or their distances to the core."""
         graph, X = self.samples.graph, self.samples.X
-        if self.all_ways is not None:
-            return np.ascontiguousarray(self.all_ways[:, nodes].T)
+        if self.all_paths is not None:
+            return np.ascontiguousarray(self.all_paths[:, nodes].T)
         rows = graph.sample_of_node[nodes]
         if self.samples.metric != "precomputed":
             return X[rows]
         return X[np.ix_(rows, graph.sample_of_node[self.chosen])]
 
-    def ways_of(self, rows: Any, n_nearest: int) -> tuple[FloatArray, FloatArray]:
-        """Return the ways from nodes to the core over the nearest of it, and a reach of theirs.
+    def paths_of(self, rows: Any, n_nearest: int) -> tuple[FloatArray, FloatArray]:
+        """Return the paths from nodes to the core over the nearest of it, and a reach of theirs.
 
         `rows` is what `rows_of` returned. The reach is the distance of the last of as many points
-        of the core as a node has neighbors. Both are in the unit of the ways within the core.
+        of the core as a node has neighbors. Both are in the unit of the paths within the core.
         """
         n_neighbors = min(self.samples.n_neighbors, len(self.chosen))
         k = max(min(n_nearest, len(self.chosen)), n_neighbors)
@@ -240,15 +240,15 @@ class Core:
             near = Neighbors(*nearest_in_rows(rows, k))
         else:
             near = self._search.query(rows, k)
-        straight = (near.distances / self.ways.unit).astype(np.float32)
+        straight = (near.distances / self.paths.unit).astype(np.float32)
         reach = straight[:, n_neighbors - 1].astype(np.float64)
-        if self.all_ways is not None:
-            return (rows / self.ways.unit).astype(np.float32), reach
-        over = straight[:, :1] + self.ways.lengths[near.indices[:, 0]]
+        if self.all_paths is not None:
+            return (rows / self.paths.unit).astype(np.float32), reach
+        over = straight[:, :1] + self.paths.lengths[near.indices[:, 0]]
         for rank in range(1, min(n_nearest, k)):
-            way = straight[:, rank, None] + self.ways.lengths[near.indices[:, rank]]
-            np.minimum(over, way, out=over)
-        # To the nearest the straight way is shorter than one over another.
+            path = straight[:, rank, None] + self.paths.lengths[near.indices[:, rank]]
+            np.minimum(over, path, out=over)
+        # To the nearest the straight line is shorter than a path over another.
         np.put_along_axis(over, near.indices, straight, axis=1)
         return over, reach
 

@@ -18,7 +18,7 @@ from isofold.neighbors import nearest_source
 from isofold.survey.curves import closing_gap
 from isofold.survey.development import Development, develop, hangs_on_thread, trace
 from isofold.survey.loops import find_classes, shortest_loops
-from isofold.survey.sketch import Landmarks, Part
+from isofold.survey.sketch import Landmarks, SketchedComponent
 from isofold.survey.voids import NO_VOID, Void, most_lasting_void
 
 __all__ = ["Closure", "find_closure"]
@@ -31,10 +31,10 @@ MOST_LOOPS = 12
 """Loops that are looked at, those filled last."""
 
 LEAST_FLATNESS = 0.88
-"""Share of the variance of charts in their plane from which on they are two-dimensional."""
+"""Fraction of the variance of charts in their plane from which on they are two-dimensional."""
 
 SEPARATE = 0.55
-"""Ends of a loop that are this share of its length apart are not the same place."""
+"""Ends of a loop that are this fraction of its length apart are not the same point."""
 
 CORE, STRIP = 1.5, 4.0
 """Distances from a loop, in units of the median edge, between which nodes are on one of its
@@ -50,7 +50,7 @@ MOST_VOID_LANDMARKS = 72
 
 @dataclass(frozen=True)
 class Closure:
-    """What is closed about a part of the data.
+    """What is closed about a component of the data.
 
     Attributes
     ----------
@@ -70,24 +70,24 @@ class Closure:
     void: Void = NO_VOID
 
 
-def find_closure(part: Part, landmarks: Landmarks) -> Closure:
-    """Return what is closed about a part of the data."""
+def find_closure(component: SketchedComponent, landmarks: Landmarks) -> Closure:
+    """Return what is closed about a component of the data."""
     void = _void(landmarks)
-    ring = closing_gap(part, landmarks)
+    ring = closing_gap(component, landmarks)
     if ring is not None:
         return Closure(ring.slenderness, ring.length, void=void)
     distances = landmarks.distances
-    classes = find_classes(distances, last_birth=_last_birth(part, landmarks))
+    classes = find_classes(distances, last_birth=_last_birth(component, landmarks))
     least = LEAST_DEATH * _spacing(distances)
     n_wanted = sum(c.death > least for c in classes[:MOST_LOOPS])
     loops = shortest_loops(distances, classes, n_wanted)
     if not loops:
         return Closure(void=void)
-    paths = [trace(part, landmarks.nodes[loop.landmarks]) for loop in loops]
-    width = float(np.quantile(nearest_source(part.graph, paths[-1]).distances, 0.95))
+    paths = [trace(component, landmarks.nodes[loop.landmarks]) for loop in loops]
+    width = float(np.quantile(nearest_source(component.graph, paths[-1]).distances, 0.95))
     length = loops[-1].length
     slenderness = length / max(width, np.finfo(float).eps * length)
-    directions = _independent(part, paths)
+    directions = _independent(component, paths)
     return Closure(slenderness, length, directions, void)
 
 
@@ -96,10 +96,10 @@ def _spacing(distances: FloatArray) -> float:
     return float(np.median(np.sort(distances, axis=1)[:, 1]))
 
 
-def _last_birth(part: Part, landmarks: Landmarks) -> float:
+def _last_birth(component: SketchedComponent, landmarks: Landmarks) -> float:
     """Return a distance up to which all loops of the graph appear among the landmarks."""
     radius = float(landmarks.to_nodes.min(axis=0).max())
-    return 2 * radius + float(part.graph.lengths.max())
+    return 2 * radius + float(component.graph.lengths.max())
 
 
 def _void(landmarks: Landmarks) -> Void:
@@ -110,34 +110,34 @@ def _void(landmarks: Landmarks) -> Void:
     return void if void.death > LEAST_VOID * spacing else NO_VOID
 
 
-def _independent(part: Part, paths: list[IntArray]) -> tuple[Development, ...]:
+def _independent(component: SketchedComponent, paths: list[IntArray]) -> tuple[Development, ...]:
     """Return a loop around the data, and those that cross all before oddly."""
-    found = [develop(part, path) for path in paths]
+    found = [develop(component, path) for path in paths]
     chosen: list[int] = []
     for at in sorted(range(len(found)), key=lambda i: -found[i].gap):
         is_around = found[at].gap > SEPARATE and found[at].flatness > LEAST_FLATNESS
-        is_around = is_around and not hangs_on_thread(part, paths[at])
-        if is_around and all(_cross(part, paths[other], paths[at]) for other in chosen):
+        is_around = is_around and not hangs_on_thread(component, paths[at])
+        if is_around and all(_cross(component, paths[other], paths[at]) for other in chosen):
             chosen.append(at)
     return tuple(found[at] for at in chosen)
 
 
-def _cross(part: Part, first: IntArray, second: IntArray) -> bool:
+def _cross(component: SketchedComponent, first: IntArray, second: IntArray) -> bool:
     """Return whether two loops cross an odd number of times, as no two do on a sheet with holes.
 
     Near the first loop, but not too near, there are nodes on its left and on its right. The second
     crosses if it comes from one side and leaves to the other.
     """
-    away = nearest_source(part.graph, first).distances
-    edge = float(np.median(part.graph.lengths))
+    away = nearest_source(component.graph, first).distances
+    edge = float(np.median(component.graph.lengths))
     beside = np.flatnonzero((away > CORE * edge) & (away < STRIP * edge))
     if len(beside) < 2:
         return False
-    _, labels = csgraph.connected_components(part.graph.adjacency[beside][:, beside])
+    _, labels = csgraph.connected_components(component.graph.adjacency[beside][:, beside])
     left, right = np.argsort(-np.bincount(labels, minlength=2), kind="stable")[:2]
-    side = np.zeros(part.n_nodes, dtype=np.intp)
+    side = np.zeros(component.n_nodes, dtype=np.intp)
     side[beside[labels == left]], side[beside[labels == right]] = 1, -1
-    # Far nodes part the visits; those in the core do not.
+    # Far nodes separate the visits; those in the core do not.
     seen = [(side[node], away[node] >= STRIP * edge) for node in np.append(second, second)]
     n_crossings, last = 0, 0
     for at, (here, is_far) in enumerate(seen):

@@ -21,8 +21,8 @@ __all__ = ["Clumps", "find_clumps"]
 
 N_NEIGHBORS, N_CELLS, MOST_NODES = 12, 200, 2000
 
-LEAST_NODES, LEAST_SHARE = 15, 0.03
-"""Smallest number and share of nodes of a clump."""
+LEAST_NODES, LEAST_FRACTION = 15, 0.03
+"""Smallest number and fraction of nodes of a clump."""
 
 MOST_CROSSING = 0.08
 """Edges that cross a cut over those through the middle of an even cloud."""
@@ -42,13 +42,13 @@ class Clumps:
 
     Attributes
     ----------
-    shares : tuple of float
-        Their shares of the nodes, descending.
+    fractions : tuple of float
+        Their fractions of the nodes, descending.
     shapeless : float
-        Share of the nodes in groups that are no manifold.
+        Fraction of the nodes in groups that are no manifold.
     """
 
-    shares: tuple[float, ...] = (1.0,)
+    fractions: tuple[float, ...] = (1.0,)
     shapeless: float = 0.0
 
 
@@ -61,8 +61,8 @@ def find_clumps(points: FloatArray, rng: np.random.RandomState) -> Clumps:
     graph = build_graph(points, n_neighbors=N_NEIGHBORS, kind="union")
     groups = _split_all(graph, _dimension(graph), rng)
     shapeless = sum(len(g) for g in groups if _is_shapeless(points, graph, g, rng))
-    shares = tuple(sorted((len(g) / graph.n_nodes for g in groups), reverse=True))
-    return Clumps(shares, shapeless / graph.n_nodes)
+    fractions = tuple(sorted((len(g) / graph.n_nodes for g in groups), reverse=True))
+    return Clumps(fractions, shapeless / graph.n_nodes)
 
 
 def _split_all(
@@ -101,7 +101,8 @@ def _split(
     _, vectors = np.linalg.eigh(crossings / np.outer(root, root))
     if vectors.shape[1] < 2:
         return None
-    # Pieces that no edge joins share the largest eigenvalue; every mix of their vectors parts them.
+    # Components that no edge joins share the largest eigenvalue; every mix of their vectors
+    # separates them.
     order = np.argsort(vectors[:, -2] / root, kind="stable")
     ordered = crossings[np.ix_(order, order)]
     inside = np.cumsum(np.cumsum(ordered, axis=0), axis=1).diagonal()[:-1]
@@ -109,10 +110,10 @@ def _split(
     left = np.cumsum(sizes[order])[:-1]
     smaller = np.minimum(left, sizes.sum() - left)
     expected = N_NEIGHBORS * np.maximum(smaller, 1) ** (1.0 - 1.0 / dimension)
-    is_large = smaller >= max(LEAST_NODES, LEAST_SHARE * n_nodes)
-    share = np.where(is_large, cut / expected, np.inf)
-    best = int(share.argmin()) if len(share) else 0
-    if not len(share) or share[best] > MOST_CROSSING:
+    is_large = smaller >= max(LEAST_NODES, LEAST_FRACTION * n_nodes)
+    crossing = np.where(is_large, cut / expected, np.inf)
+    best = int(crossing.argmin()) if len(crossing) else 0
+    if not len(crossing) or crossing[best] > MOST_CROSSING:
         return None
     parts = np.zeros(len(sizes), dtype=bool)
     parts[order[: best + 1]] = True
@@ -130,7 +131,7 @@ def _is_valley(crossings: FloatArray, lengths: FloatArray, parts: BoolArray) -> 
 
 
 def _dimension(graph: NeighborGraph) -> float:
-    """Return the Levina-Bickel dimension, at least 1 and at most what sparse cuts are told by."""
+    """Return the Levina-Bickel dimension, at least 1 and at most what sparse cuts can show."""
     seeds = np.linspace(0, graph.n_nodes - 1, min(graph.n_nodes, 300)).astype(np.intp)
     balls = balls_around(graph, seeds, np.full(len(seeds), 2 * N_NEIGHBORS))
     full = balls.sizes == 2 * N_NEIGHBORS

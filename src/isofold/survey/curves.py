@@ -13,16 +13,16 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from isofold.neighbors.spanning import spanning_forest_of
-from isofold.survey.sketch import Landmarks, Part
+from isofold.survey.sketch import Landmarks, SketchedComponent
 
 __all__ = ["Ring", "closing_gap"]
 
 MOST_DETOUR = 0.03
-"""Mean detour past a node on the way from end to end, over its length, up to which a part is a
-curve."""
+"""Mean detour past a node on the path from end to end, over its length, up to which a component is
+a curve."""
 
 END = 0.04
-"""Share of the length that belongs to an end."""
+"""Fraction of the length that belongs to an end."""
 
 WIDER = 2.0
 """Gap between the ends over the widest gap elsewhere, up to which they meet."""
@@ -44,9 +44,9 @@ class Ring:
     slenderness: float
 
 
-def closing_gap(part: Part, landmarks: Landmarks) -> Ring | None:
-    """Return the ring if a part is a curve whose ends meet, else None."""
-    if part.points is None:
+def closing_gap(component: SketchedComponent, landmarks: Landmarks) -> Ring | None:
+    """Return the ring if a component is a curve whose ends meet, else None."""
+    if component.points is None:
         return None
     from_start = landmarks.to_nodes[0]
     # The second landmark is the farthest from the first.
@@ -56,8 +56,8 @@ def closing_gap(part: Part, landmarks: Landmarks) -> Ring | None:
     if detour > MOST_DETOUR * length:
         return None
     first, last = from_start < END * length, from_stop < END * length
-    gap = float(cdist(part.points[first], part.points[last]).min())
-    forest = spanning_forest_of(part.n_nodes, part.graph.edges, part.graph.lengths)
-    if gap > WIDER * float(part.graph.lengths[forest].max()):
+    gap = float(cdist(component.points[first], component.points[last]).min())
+    forest = spanning_forest_of(component.n_nodes, component.graph.edges, component.graph.lengths)
+    if gap > WIDER * float(component.graph.lengths[forest].max()):
         return None
     return Ring(length + gap, length / max(detour, np.finfo(float).eps * length))

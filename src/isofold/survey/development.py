@@ -15,12 +15,12 @@ from scipy.sparse import csgraph
 from isofold._typing import FloatArray, IntArray
 from isofold.linalg import double_center, procrustes
 from isofold.neighbors import balls_around, geodesic_distances
-from isofold.survey.sketch import Part
+from isofold.survey.sketch import SketchedComponent
 
 __all__ = ["Development", "develop", "hangs_on_thread", "trace"]
 
 LEAST_BALL, MOST_BALL, BALLS = 18, 48, 30
-"""A chart holds the part's nodes over 30, within these limits."""
+"""A chart holds the component's nodes over 30, within these limits."""
 
 PLANE = 2
 """Dimensions of a chart."""
@@ -29,7 +29,7 @@ LEAST_SHARED = 4
 """Nodes that two charts must share to be laid beside each other."""
 
 SPOT, DETOUR = 7, 0.7
-"""Nodes of a spot that is taken out of a loop, and the way past it, over the loop's length, from
+"""Nodes of a spot that is taken out of a loop, and the path past it, over the loop's length, from
 which on the loop hangs on that spot."""
 
 
@@ -42,7 +42,7 @@ class Development:
     gap : float
         Distance between its ends over its length: 0 around a hole, 1 around a cylinder.
     flatness : float
-        Share of the charts' variance that lies in their planes, as median.
+        Fraction of the charts' variance that lies in their planes, as median.
     length : float
         Length of the loop.
     """
@@ -52,10 +52,10 @@ class Development:
     length: float
 
 
-def trace(part: Part, nodes: IntArray) -> IntArray:
+def trace(component: SketchedComponent, nodes: IntArray) -> IntArray:
     """Return the nodes of the shortest paths from each of some nodes to the next, and back."""
     _, before = csgraph.dijkstra(
-        part.graph.adjacency, directed=True, indices=nodes, return_predecessors=True
+        component.graph.adjacency, directed=True, indices=nodes, return_predecessors=True
     )
     path: list[int] = []
     for row, target in enumerate(np.roll(nodes, -1)):
@@ -66,22 +66,22 @@ def trace(part: Part, nodes: IntArray) -> IntArray:
     return np.array(path)
 
 
-def hangs_on_thread(part: Part, path: IntArray) -> bool:
+def hangs_on_thread(component: SketchedComponent, path: IntArray) -> bool:
     """Return whether a loop is broken by taking out a few nodes.
 
     A loop around a cylinder leads past any spot on either side. One that an edge across a gap has
     closed does not.
     """
-    links = part.graph.adjacency
+    links = component.graph.adjacency
     length = sum(links[a, b] for a, b in zip(path, np.roll(path, -1), strict=True))
-    spots = balls_around(part.graph, path, np.full(len(path), min(SPOT, part.n_nodes)))
+    spots = balls_around(component.graph, path, np.full(len(path), min(SPOT, component.n_nodes)))
     for at, spot in enumerate(np.split(spots.nodes, spots.indptr[1:-1])):
         # The loop outside of the spot, beginning behind its center.
         around = np.roll(path, -at)
         outside = around[~np.isin(around, spot)]
         if len(outside) < LEAST_SHARED:
             return True
-        kept = np.delete(np.arange(part.n_nodes), spot)
+        kept = np.delete(np.arange(component.n_nodes), spot)
         ends = np.searchsorted(kept, outside[[0, -1]])
         past = csgraph.dijkstra(
             links[kept][:, kept], directed=True, indices=ends[:1], limit=DETOUR * length
@@ -91,19 +91,19 @@ def hangs_on_thread(part: Part, path: IntArray) -> bool:
     return False
 
 
-def develop(part: Part, path: IntArray) -> Development:
+def develop(component: SketchedComponent, path: IntArray) -> Development:
     """Roll a closed path out."""
-    size = min(part.n_nodes, int(np.clip(part.n_nodes / BALLS, LEAST_BALL, MOST_BALL)))
-    balls = balls_around(part.graph, path, np.full(len(path), size))
+    size = min(component.n_nodes, int(np.clip(component.n_nodes / BALLS, LEAST_BALL, MOST_BALL)))
+    balls = balls_around(component.graph, path, np.full(len(path), size))
     members = [np.sort(ball) for ball in np.split(balls.nodes, balls.indptr[1:-1])]
     reach = 2 * float(balls.radii.max())
-    charts, shares = zip(*(_chart(part, ball, reach) for ball in members), strict=True)
-    flatness = float(np.median(shares))
+    charts, fractions = zip(*(_chart(component, ball, reach) for ball in members), strict=True)
+    flatness = float(np.median(fractions))
     centers = [
         chart[np.searchsorted(ball, node)]
         for chart, ball, node in zip(charts, members, path, strict=True)
     ]
-    turn, shift, length = np.eye(PLANE), np.zeros(PLANE), 0.0
+    rotation, shift, length = np.eye(PLANE), np.zeros(PLANE), 0.0
     for here in range(len(path)):
         there = (here + 1) % len(path)
         _, own, other = np.intersect1d(
@@ -113,22 +113,22 @@ def develop(part: Part, path: IntArray) -> Development:
             return Development(0.0, flatness, 0.0)
         step = procrustes(charts[there][other], charts[here][own]).transform
         length += float(np.linalg.norm(step.apply(centers[there][None])[0] - centers[here]))
-        # A place of the next chart is moved onto this one, and then with it onto the first.
-        shift = step.translation @ turn + shift
-        turn = step.rotation @ turn
-    gap = float(np.linalg.norm(centers[0] @ turn + shift - centers[0]))
+        # A point of the next chart is moved onto this one, and then with it onto the first.
+        shift = step.translation @ rotation + shift
+        rotation = step.rotation @ rotation
+    gap = float(np.linalg.norm(centers[0] @ rotation + shift - centers[0]))
     return Development(gap / max(length, np.finfo(float).tiny), flatness, length)
 
 
-def _chart(part: Part, ball: IntArray, reach: float) -> tuple[FloatArray, float]:
-    """Return flat coordinates of a ball, and the share of its variance that they hold."""
-    if part.points is not None:
-        centered = part.points[ball] - part.points[ball].mean(axis=0)
+def _chart(component: SketchedComponent, ball: IntArray, reach: float) -> tuple[FloatArray, float]:
+    """Return flat coordinates of a ball, and the fraction of its variance that they hold."""
+    if component.points is not None:
+        centered = component.points[ball] - component.points[ball].mean(axis=0)
         left, values, _ = np.linalg.svd(centered, full_matrices=False)
         scaled = left * values
     else:
         # No two nodes of a ball are farther apart than its diameter; but for rounding.
-        rows = geodesic_distances(part.graph, ball, limit=reach * (1 + 1e-9))[:, ball]
+        rows = geodesic_distances(component.graph, ball, limit=reach * (1 + 1e-9))[:, ball]
         gram = -0.5 * double_center(rows**2)
         variances, vectors = np.linalg.eigh(gram)
         values = np.sqrt(np.maximum(variances[::-1], 0.0))

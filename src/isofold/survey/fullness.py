@@ -14,11 +14,11 @@ from isofold.neighbors.dimension import local_singular_values
 
 __all__ = ["effective_rank", "fullness"]
 
-LINE = 0.15
-"""Share of the variance beyond one direction below which points are a straight line."""
+STRAIGHT = 0.15
+"""Fraction of the variance beyond one direction below which points are a straight line."""
 
 NOTABLE = 0.03
-"""Share of the variance beyond some directions that is large enough to compare."""
+"""Fraction of the variance beyond some directions that is large enough to compare."""
 
 N_HANDFULS, HANDFUL = 100, 20
 """Random handfuls of points, and points in each."""
@@ -50,7 +50,7 @@ def fullness(points: FloatArray, graph: NeighborGraph, rng: np.random.RandomStat
         return 1.0
     handfuls = np.array([rng.choice(n, m, replace=False) for _ in range(N_HANDFULS)])
     far = _beyond(points, handfuls)
-    if far[0] < LINE:
+    if far[0] < STRAIGHT:
         return 0.0
     is_notable = far > NOTABLE
     ratios = [1.0]
@@ -69,8 +69,8 @@ def effective_rank(points: FloatArray) -> float:
 
 
 def _beyond(points: FloatArray, members: IntArray) -> FloatArray:
-    """Return the mean share of variance beyond 1, 2, … directions."""
+    """Return the mean fraction of variance beyond 1, 2, … directions."""
     values = np.concatenate(list(local_singular_values(points, members))) ** 2
     totals = np.maximum(values.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    shares = (values / totals).mean(axis=0)
-    return np.maximum(1.0 - np.cumsum(shares), 0.0)
+    fractions = (values / totals).mean(axis=0)
+    return np.maximum(1.0 - np.cumsum(fractions), 0.0)

@@ -1,4 +1,4 @@
-"""Mixed dimensions: one part of the data has more directions than another.
+"""Mixed dimensions: one region of the data has more directions than another.
 
 All neighborhoods have the same radius, so that noise counts alike where points are dense and where
 they are sparse. Nodes are split by how many directions the neighborhoods around them have, in two
@@ -21,7 +21,7 @@ from scipy.spatial.distance import cdist
 
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.neighbors import balls_around
-from isofold.survey.sketch import Part
+from isofold.survey.sketch import SketchedComponent
 
 __all__ = ["Mixture", "find_mixture"]
 
@@ -29,13 +29,13 @@ N_SEEDS, LEAST_BALL, MOST_BALL = 400, 14, 150
 """Neighborhoods, nodes that each has at least, and at most."""
 
 COMMON = 0.9
-"""Share of the neighborhoods that have the least number of nodes within the common radius."""
+"""Fraction of the neighborhoods that have the least number of nodes within the common radius."""
 
 SMOOTHED = 8
 """Seeds over which directions are averaged."""
 
-LEAST_SHARE = 0.08
-"""Share of the nodes in the smaller group."""
+LEAST_FRACTION = 0.08
+"""Fraction of the nodes in the smaller group."""
 
 LEAST_DIRECTIONS = 0.3
 """Difference of the groups' mean numbers of directions."""
@@ -49,13 +49,13 @@ class Mixture:
     ----------
     lower, upper : float
         Their dimensions; equal if there are no two groups.
-    share : float
-        Share of the nodes in the group with fewer directions.
+    fraction : float
+        Fraction of the nodes in the group with fewer directions.
     """
 
     lower: float = 1.0
     upper: float = 1.0
-    share: float = 0.0
+    fraction: float = 0.0
 
     @property
     def ratio(self) -> float:
@@ -63,42 +63,42 @@ class Mixture:
         return self.upper / self.lower
 
 
-def find_mixture(part: Part) -> Mixture:
+def find_mixture(component: SketchedComponent) -> Mixture:
     """Return the dimensions of the two groups of nodes that differ most."""
-    if part.points is None or part.n_nodes <= LEAST_BALL:
+    if component.points is None or component.n_nodes <= LEAST_BALL:
         return Mixture()
-    seeds = np.linspace(0, part.n_nodes - 1, min(N_SEEDS, part.n_nodes)).astype(np.intp)
-    size = min(MOST_BALL, part.n_nodes)
-    nodes = balls_around(part.graph, seeds, np.full(len(seeds), size)).nodes.reshape(-1, size)
+    seeds = np.linspace(0, component.n_nodes - 1, min(N_SEEDS, component.n_nodes)).astype(np.intp)
+    size = min(MOST_BALL, component.n_nodes)
+    nodes = balls_around(component.graph, seeds, np.full(len(seeds), size)).nodes.reshape(-1, size)
     away = np.array(
-        [np.linalg.norm(part.points[row] - part.points[row[0]], axis=1) for row in nodes]
+        [np.linalg.norm(component.points[row] - component.points[row[0]], axis=1) for row in nodes]
     )
     radius = float(np.quantile(np.sort(away, axis=1)[:, LEAST_BALL], COMMON))
     is_near = away <= radius
-    directions = _directions(part.points, nodes, is_near)
-    smooth = _smoothed(part.points[seeds], directions)
+    directions = _directions(component.points, nodes, is_near)
+    smooth = _smoothed(component.points[seeds], directions)
     is_low = smooth <= _otsu(smooth)
-    share = float(is_low.mean())
-    if not LEAST_SHARE <= share <= 1 - LEAST_SHARE:
+    fraction = float(is_low.mean())
+    if not LEAST_FRACTION <= fraction <= 1 - LEAST_FRACTION:
         return Mixture()
     if smooth[~is_low].mean() - smooth[is_low].mean() < LEAST_DIRECTIONS:
         return Mixture()
     lower, upper = (_dimension(away[group], radius) for group in (is_low, ~is_low))
-    return Mixture(lower, upper, share)
+    return Mixture(lower, upper, fraction)
 
 
 def _directions(points: FloatArray, nodes: IntArray, is_near: BoolArray) -> FloatArray:
     """Return (Σλ)² / Σλ² of the variances of every neighborhood."""
     values = np.empty(len(nodes))
     for row, (members, inside) in enumerate(zip(nodes, is_near, strict=True)):
-        places = points[members[inside]]
-        spectrum = np.linalg.svd(places - places.mean(axis=0), compute_uv=False) ** 2
+        near = points[members[inside]]
+        spectrum = np.linalg.svd(near - near.mean(axis=0), compute_uv=False) ** 2
         values[row] = spectrum.sum() ** 2 / max((spectrum**2).sum(), np.finfo(float).tiny)
     return values
 
 
-def _smoothed(places: FloatArray, values: FloatArray) -> FloatArray:
-    near = np.argsort(cdist(places, places), axis=1, kind="stable")[:, :SMOOTHED]
+def _smoothed(points: FloatArray, values: FloatArray) -> FloatArray:
+    near = np.argsort(cdist(points, points), axis=1, kind="stable")[:, :SMOOTHED]
     return np.asarray(values[near].mean(axis=1))
 
 

@@ -38,7 +38,7 @@ from isofold.survey.closure import SEPARATE, Closure, find_closure
 from isofold.survey.clumps import Clumps, find_clumps
 from isofold.survey.fullness import effective_rank, fullness
 from isofold.survey.mixture import Mixture, find_mixture
-from isofold.survey.sketch import Part, place_landmarks, reduced, sketch
+from isofold.survey.sketch import SketchedComponent, place_landmarks, reduced, sketch
 
 __all__ = ["recognize_shapes"]
 
@@ -168,8 +168,8 @@ def _check_places(points: FloatArray, graph: NeighborGraph) -> FloatArray:
     return places
 
 
-def _look(part: Part, rng: np.random.RandomState) -> _Look:
-    wanted = int(np.clip(1.5 * part.share * MOST_LANDMARKS, LEAST_LANDMARKS, MOST_LANDMARKS))
+def _look(part: SketchedComponent, rng: np.random.RandomState) -> _Look:
+    wanted = int(np.clip(1.5 * part.fraction * MOST_LANDMARKS, LEAST_LANDMARKS, MOST_LANDMARKS))
     landmarks = place_landmarks(part.graph, wanted)
     full, rank, mixture = 0.0, 0.0, Mixture()
     if part.points is not None and part.n_nodes >= LEAST_NODES:
@@ -177,7 +177,7 @@ def _look(part: Part, rng: np.random.RandomState) -> _Look:
         rank = effective_rank(part.points)
         mixture = find_mixture(part)
     return _Look(
-        share=part.share,
+        share=part.fraction,
         closure=find_closure(part, landmarks),
         branching=find_branching(part, landmarks),
         mixture=mixture,
@@ -257,15 +257,15 @@ def _branching(looks: list[_Look]) -> Finding:
         limit,
         is_raised=True,
         part=look.share,
-        fractions=tuple(look.branching.shares),
+        fractions=tuple(look.branching.fractions),
     )
 
 
 def _clusters(clumps: Clumps) -> Finding:
-    code, limit, n = "clusters", 1, len(clumps.shares)
+    code, limit, n = "clusters", 1, len(clumps.fractions)
     if n == 1 or clumps.shapeless < LEAST_SHAPELESS:
         return _absent(code, 1, limit)
-    return Finding.checked(code, n, limit, is_raised=True, fractions=tuple(clumps.shares))
+    return Finding.checked(code, n, limit, is_raised=True, fractions=tuple(clumps.fractions))
 
 
 def _cloud(looks: list[_Look]) -> Finding:
@@ -292,7 +292,7 @@ def _mixed_dimensions(looks: list[_Look]) -> Finding:
         limit,
         is_raised=True,
         part=look.share,
-        fraction=mixture.share,
+        fraction=mixture.fraction,
         lower=mixture.lower,
         upper=mixture.upper,
     )

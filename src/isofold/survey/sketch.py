@@ -1,4 +1,4 @@
-"""A sketch of the data: few nodes, cut where edges leap over gaps, and landmarks on every part.
+"""A sketch of the data: few nodes, cut where edges leap over gaps, with landmarks.
 
 All shapes are recognized on sketches, so that the work does not grow with the data. A graph of many
 nodes is contracted to the cells of random nodes along the graph: cells that touch are neighbors.
@@ -22,7 +22,7 @@ from isofold.neighbors import (
 )
 from isofold.neighbors.spanning import component_labels, spanning_forest_of
 
-__all__ = ["Landmarks", "Part", "place_landmarks", "reduced", "sketch"]
+__all__ = ["Landmarks", "SketchedComponent", "place_landmarks", "reduced", "sketch"]
 
 MOST_NODES, N_CELLS = 4000, 3000
 """A graph of more nodes is contracted to so many cells."""
@@ -30,34 +30,36 @@ MOST_NODES, N_CELLS = 4000, 3000
 MOST_FEATURES, PCA_SAMPLE = 100, 400
 """Points of more features are described by as many directions of a sample of so many of them."""
 
-LONG = 5.0
+LEAPING = 5.0
 """An edge leaps over a gap if it exceeds the mean edge at one of its ends by this factor."""
 
-FEW_SHARED, LONGISH, STEEP = 3, 1.2, 0.5
+FEW_SHARED, LOOSE, STEEP = 3, 1.2, 0.5
 """An edge may join two layers if its ends share so few neighbors, it exceeds the mean edge at them
-by this factor, and less than this share of its squared length lies in the planes of both ends."""
+by this factor, and less than this fraction of its squared length lies in the planes of both
+ends."""
 
-LEAST_NODES, LEAST_SHARE, MOST_PARTS = 30, 0.05, 6
-"""Parts of fewer nodes, or a smaller share of them, are not looked at, and at most so many are."""
+LEAST_NODES, LEAST_FRACTION, MOST_COMPONENTS = 30, 0.05, 6
+"""Components of fewer nodes, or a smaller fraction of them, are not looked at, and at most so many
+are."""
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """A connected part of the data.
+class SketchedComponent:
+    """A connected component of the data.
 
     Attributes
     ----------
     graph : NeighborGraph
         Its graph, connected.
     points : ndarray of shape (n_nodes, d) or None
-        Places of its nodes, if they are known.
-    share : float
-        Share of all nodes that are in it.
+        Points of its nodes, if they are known.
+    fraction : float
+        Fraction of all nodes that are in it.
     """
 
     graph: NeighborGraph
     points: FloatArray | None
-    share: float
+    fraction: float
 
     @property
     def n_nodes(self) -> int:
@@ -67,7 +69,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Landmarks:
-    """Nodes spread evenly over a part, each the farthest from those before.
+    """Nodes spread evenly over a component, each the farthest from those before.
 
     Attributes
     ----------
@@ -103,7 +105,7 @@ def reduced(points: FloatArray, rng: np.random.RandomState) -> FloatArray:
 
 def sketch(
     points: FloatArray | None, graph: NeighborGraph, rng: np.random.RandomState
-) -> tuple[Part, ...]:
+) -> tuple[SketchedComponent, ...]:
     """Return the large parts of a graph, the largest first; single outliers are left out."""
     if graph.n_edges:
         nodes = np.flatnonzero(~find_outliers(graph, least=2))
@@ -112,22 +114,24 @@ def sketch(
         points, graph = contract(points, graph, rng)
     labels = component_labels(graph.n_nodes, graph.edges[~leaps(graph)])
     sizes = np.bincount(labels)
-    least = max(LEAST_NODES, LEAST_SHARE * graph.n_nodes)
-    large = [c for c in np.argsort(-sizes, kind="stable")[:MOST_PARTS] if sizes[c] >= least]
-    return tuple(_part(points, graph, np.flatnonzero(labels == c)) for c in large)
+    least = max(LEAST_NODES, LEAST_FRACTION * graph.n_nodes)
+    large = [c for c in np.argsort(-sizes, kind="stable")[:MOST_COMPONENTS] if sizes[c] >= least]
+    return tuple(_component(points, graph, np.flatnonzero(labels == c)) for c in large)
 
 
-def _part(points: FloatArray | None, graph: NeighborGraph, nodes: IntArray) -> Part:
+def _component(
+    points: FloatArray | None, graph: NeighborGraph, nodes: IntArray
+) -> SketchedComponent:
     own = subgraph(graph, nodes)
     own = _with_edges(own, ~leaps(own))
-    # Without its leaps a part may lose nodes that hang by them alone.
+    # Without its leaps a component may lose nodes that hang by them alone.
     labels = component_labels(own.n_nodes, own.edges)
     core = np.flatnonzero(labels == np.bincount(labels).argmax())
-    places = None if points is None else points[nodes[core]].astype(np.float64)
+    at_nodes = None if points is None else points[nodes[core]].astype(np.float64)
     own = subgraph(own, core)
-    if places is not None:
-        own = _with_edges(own, ~_may_bridge(places, own))
-    return Part(own, places, len(core) / graph.n_nodes)
+    if at_nodes is not None:
+        own = _with_edges(own, ~_may_bridge(at_nodes, own))
+    return SketchedComponent(own, at_nodes, len(core) / graph.n_nodes)
 
 
 def _with_edges(graph: NeighborGraph, keep: BoolArray) -> NeighborGraph:
@@ -144,27 +148,29 @@ def _may_bridge(points: FloatArray, graph: NeighborGraph) -> BoolArray:
     links = graph.adjacency.astype(bool).astype(np.int32)
     first, second = graph.edges.T
     n_shared = np.asarray((links @ links)[first, second]).ravel()
-    is_loose = (n_shared <= FEW_SHARED) & (graph.lengths > LONGISH * _spacing(graph).mean(axis=1))
+    is_loose = (n_shared <= FEW_SHARED) & (graph.lengths > LOOSE * _spacing(graph).mean(axis=1))
     is_loose[spanning_forest_of(graph.n_nodes, graph.edges, graph.lengths)] = False
     for edge in np.flatnonzero(is_loose):
         ends = graph.edges[edge]
         along = points[ends[0]] - points[ends[1]]
-        in_plane = [_share_in_plane(points, links, end, along) for end in ends]
+        in_plane = [_fraction_in_plane(points, links, end, along) for end in ends]
         is_loose[edge] = max(in_plane) < STEEP
     return np.asarray(is_loose)
 
 
-def _share_in_plane(points: FloatArray, links: sp.csr_array, node: int, along: FloatArray) -> float:
-    """Return the share of a squared length that lies in the plane of a node's neighbors."""
+def _fraction_in_plane(
+    points: FloatArray, links: sp.csr_array, node: int, along: FloatArray
+) -> float:
+    """Return the fraction of a squared length that lies in the plane of a node's neighbors."""
     near = links.indices[links.indptr[node] : links.indptr[node + 1]]
-    places = points[near] - points[near].mean(axis=0)
-    axes = np.linalg.svd(places, full_matrices=False)[2][:2]
+    offsets = points[near] - points[near].mean(axis=0)
+    axes = np.linalg.svd(offsets, full_matrices=False)[2][:2]
     return float(((axes @ along) ** 2).sum() / (along @ along))
 
 
 def leaps(graph: NeighborGraph) -> BoolArray:
     """Return which edges are bridges, or far longer than others at one of their ends."""
-    return np.asarray(graph.is_bridge | (graph.lengths > LONG * _spacing(graph).min(axis=1)))
+    return np.asarray(graph.is_bridge | (graph.lengths > LEAPING * _spacing(graph).min(axis=1)))
 
 
 def _spacing(graph: NeighborGraph) -> FloatArray:
@@ -177,7 +183,7 @@ def _spacing(graph: NeighborGraph) -> FloatArray:
 def contract(
     points: FloatArray | None, graph: NeighborGraph, rng: np.random.RandomState
 ) -> tuple[FloatArray | None, NeighborGraph]:
-    """Return the graph of the cells of random nodes, and the places of those nodes."""
+    """Return the graph of the cells of random nodes, and the points of those nodes."""
     sources = np.sort(rng.choice(graph.n_nodes, N_CELLS, replace=False))
     near = nearest_source(graph, sources)
     reached = near.sources >= 0
@@ -187,16 +193,16 @@ def contract(
     first, second = first[crosses], second[crosses]
     pairs = np.sort(np.stack([cell[first], cell[second]], axis=1), axis=1)
     lengths = near.distances[first] + graph.lengths[crosses] + near.distances[second]
-    # The shortest way between two cells is the first of its pair in this order.
+    # The shortest path between two cells is the first of its pair in this order.
     order = np.lexsort((lengths, pairs[:, 1], pairs[:, 0]))
     pairs, at = np.unique(pairs[order], axis=0, return_index=True)
     lengths = lengths[order][at]
-    places = None if points is None else points[sources].astype(np.float64)
-    if places is not None:
-        lengths = np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1)
+    at_cells = None if points is None else points[sources].astype(np.float64)
+    if at_cells is not None:
+        lengths = np.linalg.norm(at_cells[pairs[:, 0]] - at_cells[pairs[:, 1]], axis=1)
     every = np.arange(N_CELLS)
     coarse = NeighborGraph(N_CELLS, pairs, lengths, every, every, np.zeros(len(pairs), dtype=bool))
-    return places, coarse
+    return at_cells, coarse
 
 
 def place_landmarks(graph: NeighborGraph, n_landmarks: int) -> Landmarks:

@@ -2,8 +2,8 @@
 
 As for loops, an edge is added at a time, here with all triangles and tetrahedra that it completes.
 They are read off the link of the edge, the graph among the landmarks that both ends are joined to.
-Every further piece of the link either fills a loop or closes a hollow, and every cycle of the link
-whose words do not add up to zero fills a hollow.
+Every further component of the link either fills a loop or closes a hollow, and every cycle of the
+link whose words do not add up to zero fills a hollow.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class _Complex:
             self.voids.words[common, a, b] = words
 
     def _open(self, filled: int, sums: np.ndarray, t: float) -> int:
-        """Return the word of a triangle that leads to a further piece of the link."""
+        """Return the word of a triangle that leads to a further component of the link."""
         if filled:
             self.loops.kill(filled, sums)
             return 0
@@ -126,7 +126,7 @@ class _Complex:
 def _spread(
     words: np.ndarray, is_seen: BoolArray, link: BoolArray, sides: np.ndarray, root: int
 ) -> None:
-    """Give a word to every node of a piece of the link, along a tree."""
+    """Give a word to every node of a component of the link, along a tree."""
     is_seen[root] = True
     front = [root]
     while front:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isofold import _files
-from isofold._files import check_place, refuse_place
+from isofold._files import check_path, refuse_path
 from isofold.exceptions import InvalidInputError
 from isofold.tables.text_safety import one_line, quoted
 
@@ -42,12 +42,12 @@ def check_target(
     """Refuse a file that could not be written at the end of a long work, before it starts."""
     location = Path(path)
     if location.suffix.lower() not in (known := tuple(endings)):
-        refuse_place(location, f"the name must end in one of {', '.join(known)}")
-    check_place(location, overwrite=overwrite, permission=PERMISSION)
+        refuse_path(location, f"the name must end in one of {', '.join(known)}")
+    check_path(location, overwrite=overwrite, permission=PERMISSION)
     for source in inputs:
         with suppress(OSError):
             if location.exists() and os.path.samefile(location, source):
-                refuse_place(location, "this is the input file. Write to another one")
+                refuse_path(location, "this is the input file. Write to another one")
     return location
 
 

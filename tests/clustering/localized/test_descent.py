@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from isofold.clustering.connectivity import count_pieces
+from isofold.clustering.connectivity import count_fragments
 from isofold.clustering.localized.assignment import CheapestClusters, reachable
 from isofold.clustering.localized.descent import descend
 from isofold.clustering.localized.partition import LocalizedProblem, medoids_near_centers
@@ -302,7 +302,9 @@ def test_the_flattest_clusters_in_one_piece(kind, seed, n_clusters):
     for restart in restarts:
         share, alone = smallest_connected(problem, problem.graph, [restart], n_jobs=1)
         assert share in RHOS
-        assert (count_pieces(alone.labels[problem.graph.node_of_sample], problem.graph) == 1).all()
+        assert (
+            count_fragments(alone.labels[problem.graph.node_of_sample], problem.graph) == 1
+        ).all()
         errors.append(problem.weights @ alone.squares)
         if errors[-1] == min(errors) and errors.count(errors[-1]) == 1:
             best = share, alone

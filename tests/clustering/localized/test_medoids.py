@@ -160,4 +160,4 @@ def test_division_names_members_and_places():
     assert division.sizes.tolist() == [2, 3]
     assert division.members(0).tolist() == [1, 4]
     assert division.members(1).tolist() == [0, 2, 3]
-    assert division.places.tolist() == [0, 0, 1, 2, 1]
+    assert division.positions.tolist() == [0, 0, 1, 2, 1]

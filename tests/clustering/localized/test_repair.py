@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isofold import IPA, LDLC
-from isofold.clustering.connectivity import absorb_pieces, count_pieces
+from isofold.clustering.connectivity import absorb_fragments, count_fragments
 from isofold.clustering.localized.descent import descend
 from isofold.clustering.localized.partition import LocalizedProblem
 from isofold.clustering.localized.repair import LARGEST_ABSORBED_FRACTION, connected_partition
@@ -24,7 +24,7 @@ def test_pieces_go_where_they_have_most_edges():
     line = build_graph(np.arange(9.0)[:, None], n_neighbors=2)
     # Node 3 touches the large piece of cluster 0, and node 4 that of cluster 1.
     labels = np.array([0, 0, 0, 1, 0, 1, 1, 1, 1])
-    np.testing.assert_array_equal(absorb_pieces(labels, line), [0, 0, 0, 0, 1, 1, 1, 1, 1])
+    np.testing.assert_array_equal(absorb_fragments(labels, line), [0, 0, 0, 0, 1, 1, 1, 1, 1])
 
 
 @examples(60)
@@ -37,10 +37,10 @@ def test_absorbed_pieces_leave_clusters_connected(seed):
     component = connected_components(graph).labels
     labels = component * 2 + rng.randint(2, size=graph.n_nodes)
     labels = np.unique(labels, return_inverse=True)[1]
-    absorbed = absorb_pieces(labels, graph)
+    absorbed = absorb_fragments(labels, graph)
     np.testing.assert_array_equal(np.unique(absorbed), np.unique(labels))
-    assert (count_pieces(absorbed, graph) == 1).all()
-    if (count_pieces(labels, graph) == 1).all():
+    assert (count_fragments(absorbed, graph) == 1).all()
+    if (count_fragments(labels, graph) == 1).all():
         np.testing.assert_array_equal(absorbed, labels)
 
 
@@ -62,8 +62,8 @@ def partition_of(rho):
 def test_subspaces_and_medoids_follow_what_is_absorbed():
     problem, graph, partition = partition_of(0.01)
     mended = connected_partition(problem, graph, partition, np.random.RandomState(0))
-    assert (count_pieces(partition.labels, graph) > 1).any()
-    assert (count_pieces(mended.labels, graph) == 1).all()
+    assert (count_fragments(partition.labels, graph) > 1).any()
+    assert (count_fragments(mended.labels, graph) == 1).all()
     moved = np.flatnonzero(mended.labels != partition.labels)
     np.testing.assert_array_equal(mended.absorbed, moved)
     assert len(moved) <= LARGEST_ABSORBED_FRACTION * len(ROLL.X)
@@ -96,7 +96,7 @@ def test_the_objective_is_that_of_the_clusters_with_what_they_absorb():
 
 def test_too_many_points_are_not_absorbed():
     problem, graph, partition = partition_of(1e-6)
-    assert (count_pieces(partition.labels, graph) > 1).sum() > 3
+    assert (count_fragments(partition.labels, graph) > 1).sum() > 3
     assert connected_partition(problem, graph, partition, np.random.RandomState(0)) is None
 
 

@@ -13,7 +13,6 @@ from isofold.extension.kernel_function import KernelFunction
 from isofold.neighbors import build_graph
 from isofold.patches.tesserae import cut_tesserae
 from isofold.sdp import ConicSDP, DenseSDP, Status
-from isofold.sdp.dual.lifted import with_translation_gauge
 from isofold.sdp.posing.two_stage import stretch
 from isofold.sdp.program import Program
 from support.sdp_checks import assert_kkt
@@ -128,7 +127,7 @@ def test_a_common_translation_is_seen_by_nothing(is_projected):
     M = np.asarray(problem.objective)
     np.testing.assert_array_equal(M, M.T)
     assert np.abs(M @ common).max() <= 4 * ULP * np.abs(M).max()
-    program = with_translation_gauge(Program.of(problem))
+    program = Program.of(problem).with_translation_gauge()
     assert program.gauge is not None
     np.testing.assert_allclose(program.gauge, common / np.linalg.norm(common), rtol=ULP)
 

@@ -116,7 +116,7 @@ def test_coarse_solution_is_certified(coarse):
 @pytest.mark.parametrize("reference", [LowRankSDP(tol=REFERENCE_TOL), ConicSDP()])
 def test_coarse_value_is_that_of_the_program_over_all_edges(coarse, reference):
     U = smooth_functions(coarse.graph_, 6)
-    found = reference.solve(pose(coarse.graph_, 4.0, basis=U))
+    found = reference.solve(pose(coarse.graph_, Soft(4.0), basis=U))
     assert found.status is Status.CERTIFIED
     scale = abs(found.primal)
     # Each value is below the other's bound, and the bounds are a gap apart.
@@ -127,7 +127,7 @@ def test_coarse_value_is_that_of_the_program_over_all_edges(coarse, reference):
 
 def test_coarse_value_by_its_definition(coarse):
     graph, Y = coarse.graph_, coarse.solution_.coordinates
-    penalty = pose(graph, 4.0).constraints.penalty
+    penalty = pose(graph, Soft(4.0)).constraints.penalty
     value = np.sum(Y**2)
     for (i, j), length, weight in zip(graph.edges, graph.lengths, penalty, strict=True):
         value -= weight / 2 * (np.sum((Y[i] - Y[j]) ** 2) - length**2) ** 2
@@ -263,7 +263,7 @@ def test_contract(dtype):
     X = half_cylinder(grid(4, 10)).astype(dtype)
     # Lengths kept to a hundredth, which is quick.
     solver = LowRankSDP(rank=8, violation_tol=1e-2)
-    lengths = "equal" if dtype is np.float32 else 4.0
+    lengths = "equal" if dtype is np.float32 else Soft(4.0)
     embedder = FastMVU(n_functions=5, lengths=lengths, solver=solver, random_state=0)
     assert_embedder_contract(embedder, X, atol=0.0)
 

@@ -213,7 +213,7 @@ def test_certificate_says_which_problem(fitted, sheet):
     assert kept.certificate.is_shifted
     assert "penalties centered at the reported multipliers" in kept.message
     assert kept.gap <= DEFAULT_GAP
-    for lengths in ("at_most", 16.0):
+    for lengths in ("at_most", Soft(16.0)):
         solution = model(lengths=lengths).fit(sheet[0]).solution_
         assert solution.status is Status.CERTIFIED
         assert not solution.certificate.is_shifted
@@ -334,7 +334,7 @@ def test_columns_beyond_the_rank_are_zero(lengths):
     np.testing.assert_allclose(Y[:, 2:], 0.0, atol=PLACE)
     assert mvu.discarded_variance_ratio_ == 0.0
     # A triangle's multipliers are 1/3 = 1/λ₂ each: soft squared sides grow by 1 + 1/ν.
-    stretch = np.sqrt(1 + 1 / lengths) if lengths == FORMS[2] else 1.0
+    stretch = np.sqrt(1 + 1 / lengths.weight) if lengths == FORMS[2] else 1.0
     np.testing.assert_allclose(pdist(Y), stretch * np.array([3.0, 4.0, 5.0]), rtol=PLACE)
 
 
@@ -342,7 +342,7 @@ def test_columns_beyond_the_rank_are_zero(lengths):
 def test_two_samples(lengths):
     mvu = model(lengths=lengths, solver=TIGHT)
     Y = mvu.fit_transform(np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 4.0]]))
-    stretch = np.sqrt(1 + 1 / lengths) if lengths == FORMS[2] else 1.0
+    stretch = np.sqrt(1 + 1 / lengths.weight) if lengths == FORMS[2] else 1.0
     assert np.linalg.norm(Y[1] - Y[0]) == pytest.approx(5.0 * stretch, rel=LENGTH)
     assert np.isfinite(mvu.transform([[1.0, 0.0, 0.0]])).all()
 

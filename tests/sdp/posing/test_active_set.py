@@ -1,10 +1,13 @@
 """Very many upper bounds, of which only violated ones are used."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from isofold.sdp import ConicSDP, GramSDP, LowRankSDP, Status
 from isofold.sdp.posing.active_set import maximize_variance
+from isofold.sdp.rules import RULES
 from support.sdp_problems import complete_edges, squared_lengths
 
 TOL = 1e-4
@@ -115,11 +118,11 @@ def test_a_general_solver_agrees():
     assert theirs.primal == pytest.approx(ours.primal, rel=2 * TOL)
 
 
-def test_rounds_that_end_early_leave_a_bound_that_holds(monkeypatch):
-    monkeypatch.setattr("isofold.sdp.posing.active_set.MOST_ROUNDS", 1)
+def test_rounds_that_end_early_leave_a_bound_that_holds():
+    once = replace(RULES, active_set_rounds=1)
     _, basis, pairs, squared, first = strip(0)
     stopped, used = maximize_variance(
-        basis, pairs, squared, LowRankSDP(tol=TOL, random_state=0), first=first
+        basis, pairs, squared, LowRankSDP(tol=TOL, random_state=0), first=first, rules=once
     )
     best = all_at_once(basis, pairs, squared, LowRankSDP(tol=TOL, random_state=0))
     assert len(stopped.certificate.multipliers) == used.sum()

@@ -9,7 +9,7 @@ from isofold.datasets import half_globe, holed_swiss_roll, swiss_roll
 from isofold.linalg import procrustes
 from isofold.neighbors import build_graph
 from isofold.sdp import Constraints, GramSDP, LowRankSDP, Status, square_constraints
-from isofold.sdp.dual.local_repair import repair
+from isofold.sdp.dual.local_repair import repair_locally
 from isofold.sdp.program import Program
 from isofold.sdp.solvers.augmented.lbfgs import evaluate, line_search, minimize
 
@@ -107,7 +107,7 @@ def test_the_repair_is_dual_feasible_and_cheap():
     w = LowRankSDP(random_state=0).solve(unfolding(X)).certificate.multipliers
     rng = np.random.default_rng(0)
     noisy = w + 0.02 * np.abs(w).mean() * rng.standard_normal(len(w))
-    repaired = repair(program, noisy, tol=1e-5)
+    repaired, _ = repair_locally(program, noisy, tol=1e-5)
     slack = program.slack(repaired.multipliers).toarray()
     gauge = program.gauge
     values = np.linalg.eigvalsh(slack + 10.0 * np.outer(gauge, gauge))

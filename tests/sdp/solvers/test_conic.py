@@ -15,9 +15,9 @@ from isofold.exceptions import (
     UnboundedProblemError,
 )
 from isofold.sdp import Constraints, GramSDP, Status
-from isofold.sdp.dual.dense import certify_dense, reflect_off_gauge
-from isofold.sdp.preflight import findings as feasibility_module
-from isofold.sdp.program import Program
+from isofold.sdp.dual.certify import certify_dense
+from isofold.sdp.preflight.inspection import Preflight
+from isofold.sdp.program import Program, reflect_off_gauge
 from isofold.sdp.solvers.conic import ConicSDP
 from support.sdp_checks import assert_kkt, assert_valid_bound
 from support.sdp_problems import consistent_patches, cycle, cycle_edges, path, path_edges
@@ -75,8 +75,8 @@ def test_contradictions_are_named(name):
 
 @each_name
 def test_the_solver_sees_contradictions_and_unboundedness_itself(name, monkeypatch):
-    nothing = feasibility_module.Findings()
-    monkeypatch.setattr("isofold.sdp.solvers.conic.inspect_program", lambda program: nothing)
+    nothing = Preflight()
+    monkeypatch.setattr("isofold.sdp.reduction.inspect_program", lambda *_, **__: nothing)
     solver = ConicSDP(solver=name)
     contradiction = GramSDP.unfolding(3, cycle_edges(3), [1.0, 1.0, 9.0])
     assert solver.solve(contradiction).status is Status.INFEASIBLE

@@ -1,5 +1,7 @@
 """The dense interior point: a general solver's optima, valid bounds at every stop, its algebra."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -9,9 +11,8 @@ from sklearn.base import clone
 
 from isofold.exceptions import InvalidInputError, MemoryLimitError, UnboundedProblemError
 from isofold.sdp import ConicSDP, Constraints, DenseSDP, GramSDP, Status, square_constraints
-from isofold.sdp.dual.dense import reflect_off_gauge
-from isofold.sdp.dual.lifted import with_translation_gauge
-from isofold.sdp.program import Program
+from isofold.sdp.program import Program, reflect_off_gauge
+from isofold.sdp.rules import RULES
 from isofold.sdp.solvers.central_path.path import central_path
 from isofold.sdp.solvers.central_path.system import EqualitySystem
 from support.sdp_checks import assert_kkt, assert_valid_bound, cost_matrix, form_matrices
@@ -46,7 +47,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 def off_gauge(problem):
     """Return the program as the solver sees it, its system, and the basis off the gauge."""
-    program = with_translation_gauge(Program.of(problem))
+    program = Program.of(problem).with_translation_gauge()
     return (
         program,
         EqualitySystem.of(program),
@@ -347,10 +348,9 @@ def test_equalities_that_contradict_each_other_are_never_certified():
     assert np.all(np.isfinite(solution.coordinates))
 
 
-def test_threads_change_nothing_but_time(monkeypatch):
+def test_threads_change_nothing_but_time():
     problem = cycle(9).problem
     alone = DenseSDP(tol=TOL).solve(problem)
-    monkeypatch.setattr("isofold.sdp.solvers.dense.FEW_ROWS", 3)
-    together = DenseSDP(tol=TOL).solve(problem)
+    together = DenseSDP(tol=TOL).solve(problem, rules=replace(RULES, few_rows=3))
     assert together.status is Status.CERTIFIED
     assert together.primal == pytest.approx(alone.primal, rel=TOL)

@@ -1,15 +1,18 @@
 """The loop around the inner solvers: options, stops, determinism, what comes back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-import isofold.sdp.solvers.low_rank
 from isofold.datasets import swiss_roll
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import build_graph
 from isofold.sdp import Constraints, GramSDP, LowRankSDP, Status
+from isofold.sdp.rules import RULES
+from isofold.sdp.solvers.protocol import Phase
 
 
 def roll(n=300, *, kind="equal", penalty=None):
@@ -34,11 +37,11 @@ def both():
 PROBLEMS = {
     "equalities": roll(),
     "soft": roll(penalty=1.0),
-    "strings": roll(kind="at_most"),
-    "stitching": blocks(),
-    "mixed": both(),
+    "upper bounds": roll(kind="at_most"),
+    "blocks": blocks(),
+    "blocks and bounds": both(),
 }
-each_family = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+each_inner_solver = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 
 
 def bound_is_on_its_side(problem, solution):
@@ -47,7 +50,7 @@ def bound_is_on_its_side(problem, solution):
     return excess <= solution.certificate.rounding_floor + 1e-9 * abs(solution.primal)
 
 
-@each_family
+@each_inner_solver
 def test_the_same_seed_gives_the_same_bytes(problem):
     first = LowRankSDP(random_state=3).solve(problem)
     second = LowRankSDP(random_state=3).solve(problem)
@@ -55,7 +58,7 @@ def test_the_same_seed_gives_the_same_bytes(problem):
     assert first.dual == second.dual
 
 
-@each_family
+@each_inner_solver
 def test_a_callback_sees_every_iterate_and_may_stop(problem):
     seen = []
 
@@ -70,7 +73,17 @@ def test_a_callback_sees_every_iterate_and_may_stop(problem):
     assert bound_is_on_its_side(problem, solution)
 
 
-@each_family
+def test_a_budget_ends_its_phase_beside_the_callback():
+    seen = []
+    solution = LowRankSDP(callback=seen.append, random_state=0).solve(
+        PROBLEMS["equalities"], budget={Phase.MULTIPLIER_STEP: 5, Phase.NEWTON: 0}
+    )
+    assert [iterate.phase for iterate in seen] == 6 * [Phase.MULTIPLIER_STEP]
+    assert solution.status is Status.ITERATION_LIMIT
+    assert "limit of 5 iterations of the phase 'multiplier step'" in solution.message
+
+
+@each_inner_solver
 def test_an_interrupt_returns_the_last_iterate(problem):
     n_calls = 0
 
@@ -93,12 +106,14 @@ def test_an_interrupt_before_the_first_iterate_is_passed_on(monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("isofold.sdp.solvers.augmented.steps.MultiplierSteps.iterates", nothing)
+    monkeypatch.setattr(
+        "isofold.sdp.solvers.augmented.multiplier_steps.AugmentedSolver.iterates", nothing
+    )
     with pytest.raises(KeyboardInterrupt):
         LowRankSDP().solve(roll())
 
 
-@each_family
+@each_inner_solver
 def test_a_time_limit_is_kept_and_said(problem):
     solution = LowRankSDP(tol=1e-14, max_seconds=1e-6, random_state=0).solve(problem)
     assert solution.status in (Status.ITERATION_LIMIT, Status.CERTIFIED)
@@ -107,7 +122,7 @@ def test_a_time_limit_is_kept_and_said(problem):
     assert bound_is_on_its_side(problem, solution)
 
 
-@each_family
+@each_inner_solver
 def test_coordinates_are_in_principal_axes(problem):
     Y = LowRankSDP(random_state=0).solve(problem).coordinates
     gram = Y.T @ Y
@@ -185,10 +200,10 @@ def test_soft_lengths_of_many_sizes_are_certified_in_few_steps(penalty):
 
 
 def test_a_small_program_that_does_not_converge_ends(monkeypatch):
-    monkeypatch.setattr(isofold.sdp.solvers.low_rank, "FIRST_PATIENCE", 50)
-    monkeypatch.setattr(isofold.sdp.solvers.low_rank.LowRankSDP, "_solve_dense", lambda *_: None)
-    solution = LowRankSDP(random_state=0).solve(tree_of_many_lengths(1.0))
+    monkeypatch.setattr(LowRankSDP, "_solve_dense", lambda *_: None)
+    rules = replace(RULES, first_patience=50)
+    solution = LowRankSDP(random_state=0).solve(tree_of_many_lengths(1.0), rules=rules)
     assert solution.status is Status.ITERATION_LIMIT
-    assert solution.n_iter == 50 * isofold.sdp.solvers.low_rank.MOST_PATIENCE
+    assert solution.n_iter == 50 * RULES.most_patience
     assert solution.gap > 1e-4
     assert "slow progress" in solution.message

@@ -15,7 +15,7 @@ from isofold.sdp.program import Program
 from isofold.sdp.solution import Status
 from isofold.sdp.solvers.conic import ConicSDP
 from isofold.sdp.solvers.protocol import Options, Start
-from isofold.sdp.solvers.upper_bounds.path import Strings
+from isofold.sdp.solvers.upper_bounds.path import UpperBoundsSolver
 
 TOL = 1e-6
 """The gap asked for; a certified value then differs from the optimum by at most this part of it."""
@@ -36,16 +36,16 @@ def _options(program, *, tol=TOL, max_iter=100, max_rank=20, seed=0):
         max_rank=min(max_rank, largest),
         penalty=16.0,
         max_iter=max_iter,
-        rng=np.random.default_rng(seed),
+        seed=seed,
     )
 
 
 def _solve(problem, **settings):
     program = Program.of(problem)
     options = _options(program, **settings)
-    assert Strings.fits(program)
-    last = list(Strings().iterates(program, options, Start()))[-1]
-    return last, last.certificate or Strings().certify(program, options, last)
+    assert UpperBoundsSolver().accepts(program)
+    last = list(UpperBoundsSolver().iterates(program, options, Start()))[-1]
+    return last, last.certificate or UpperBoundsSolver().certify(program, options, last)
 
 
 def _assert_certified(problem, optimum):
@@ -157,8 +157,8 @@ def test_every_iterate_is_feasible_and_bounded():
     program = Program.of(problem)
     options = _options(program)
     optimum = _solve(problem)[1].dual
-    for iterate in list(Strings().iterates(program, options, Start()))[::7]:
-        certificate = Strings().certify(program, options, iterate)
+    for iterate in list(UpperBoundsSolver().iterates(program, options, Start()))[::7]:
+        certificate = UpperBoundsSolver().certify(program, options, iterate)
         assert certificate.max_violation == 0.0
         assert certificate.dual <= optimum * (1.0 - TOL)
         assert certificate.primal >= certificate.dual
@@ -169,7 +169,7 @@ def test_rank_limit_is_told():
     problem = GramSDP.unfolding(n, [[i, (i + 1) % n] for i in range(n)], np.ones(n), kind="at_most")
     program = Program.of(problem)
     options = replace(_options(program), rank=1, max_rank=1)
-    last = list(Strings().iterates(program, options, Start()))[-1]
+    last = list(UpperBoundsSolver().iterates(program, options, Start()))[-1]
     assert last.status is Status.RANK_LIMIT
     assert last.certificate.dual <= -n / (2.0 * np.sin(np.pi / n)) ** 2 * (1.0 - TOL)
 
@@ -196,4 +196,4 @@ def test_same_seed_same_bytes():
 
 def test_zero_bounds_and_operators_are_left_to_others():
     problem = GramSDP.unfolding(3, [[0, 1], [1, 2]], [1.0, 0.0], kind="at_most")
-    assert not Strings.fits(Program.of(problem))
+    assert not UpperBoundsSolver().accepts(Program.of(problem))

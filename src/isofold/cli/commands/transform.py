@@ -96,11 +96,11 @@ def prepare_for(
 def _tell_far(
     estimator: Any, prepared: Prepared, Y: FloatArray, notes: dict[str, Any], console: Console
 ) -> None:
-    from isofold.extension.out_of_range import far_rows
+    from isofold.extension.out_of_range import find_outside
 
     n_rows = len(prepared.X)
     console.say(f"Placed {count(n_rows, 'row')}.")
-    far = far_rows(estimator, prepared.X, Y, notes.get("far_limit"))
+    far = find_outside(estimator, prepared.X, Y, limit=notes.get("far_limit"))
     if far is not None and far.any():
         n_far = int(far.sum())
         lie, guess = (

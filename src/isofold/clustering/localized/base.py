@@ -14,7 +14,7 @@ from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_repeats, check_units
 from isofold.clustering.base import BaseClusterer
-from isofold.clustering.connectivity import count_pieces
+from isofold.clustering.connectivity import count_fragments
 from isofold.clustering.localized.assignment import CheapestClusters, reachable
 from isofold.clustering.localized.partition import LocalizedProblem, Partition, medoids_near_centers
 from isofold.clustering.localized.restarts import (
@@ -188,7 +188,7 @@ class LocalizedClusterer(BaseClusterer):
         labels: IntArray = partition.labels[nodes.node_of_sample]
         if graph is not None:
             self.graph_ = graph
-            self.nonlocal_clusters_ = np.flatnonzero(count_pieces(labels, graph) > 1)
+            self.nonlocal_clusters_ = np.flatnonzero(count_fragments(labels, graph) > 1)
         return labels
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn's signature

@@ -37,7 +37,7 @@ subspaces are fitted again."""
 
 
 @dataclass
-class _State:
+class _DescentState:
     """Where the descent is."""
 
     division: Division
@@ -95,26 +95,26 @@ class _Descent:
         # The labels with which medoids were last searched quickly, and thoroughly.
         self._searched: dict[bool, IntArray] = {}
 
-    def start(self, seeding: Seeding) -> _State:
+    def start(self, seeding: Seeding) -> _DescentState:
         """Return the state of line 2, without subspaces."""
         problem = self._problem
         empty = AffineSubspaces(np.empty((0, 0)), np.empty((0, 0, 0)))
         # Straight distances from seeds are none from medoids.
         distances = seeding.distances if problem.rho > 0.0 else np.zeros(len(problem.points))
-        return _State(
+        return _DescentState(
             division=Division(seeding.labels, problem.n_clusters),
             subspaces=empty,
             medoids=Medoids(nodes=seeding.seeds, distances=distances),
             squares=np.zeros(len(problem.points)),
         )
 
-    def fit_subspaces(self, state: _State) -> None:
+    def fit_subspaces(self, state: _DescentState) -> None:
         """Line 3: the best subspace of every cluster, eq. 4.14."""
         labels = state.division.labels
         state.subspaces = self._problem.subspaces(labels)
         state.squares = state.subspaces.own_squared_distances(self._problem.points, labels)
 
-    def settle(self, state: _State, *, thorough: bool) -> None:
+    def settle(self, state: _DescentState, *, thorough: bool) -> None:
         """Lines 4 to 6: medoids and labels in turn, until hardly any label changes."""
         n_refills = 0
         while True:
@@ -135,7 +135,7 @@ class _Descent:
             if state.path[-1] >= before * (1.0 - WORTHWHILE):
                 return
 
-    def _move_medoids(self, state: _State, *, thorough: bool) -> None:
+    def _move_medoids(self, state: _DescentState, *, thorough: bool) -> None:
         """Line 4, eq. 4.16."""
         division, centers = state.division, state.subspaces.centers
         changed = self._changed(division, thorough=False)
@@ -153,7 +153,7 @@ class _Descent:
         moved = last != division.labels
         return np.union1d(last[moved], division.labels[moved])
 
-    def _assign(self, state: _State) -> bool:
+    def _assign(self, state: _DescentState) -> bool:
         """Line 5: every point to its cheapest cluster, eq. 4.17; whether one has emptied."""
         problem = self._problem
         if problem.rho == 0.0:
@@ -172,7 +172,7 @@ class _Descent:
             state.medoids = Medoids(nodes=state.medoids.nodes, distances=cheapest.distances)
         return self._refill(state)
 
-    def _refill(self, state: _State) -> bool:
+    def _refill(self, state: _DescentState) -> bool:
         """Give clusters that have emptied the points that cost most, each its own subspace.
 
         Such a point costs nothing from then on, so ψ falls. Return whether there were any.
@@ -202,9 +202,9 @@ class _Descent:
         state.squares = squares
         return True
 
-    def _costs(self, state: _State) -> FloatArray:
+    def _costs(self, state: _DescentState) -> FloatArray:
         """Return what every point costs in its cluster, eq. 4.12."""
         return self._problem.costs(state.squares, state.medoids.distances)
 
-    def _record(self, state: _State) -> None:
+    def _record(self, state: _DescentState) -> None:
         state.path.append(float(self._problem.weights @ self._costs(state)))

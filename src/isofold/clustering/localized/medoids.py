@@ -73,11 +73,11 @@ class Division:
         return np.argsort(self.labels, kind="stable")
 
     @cached_property
-    def places(self) -> IntArray:
-        """The place of every node among those of its cluster."""
-        places = np.empty(len(self.labels), dtype=np.int64)
-        places[self.order] = np.arange(len(self.labels)) - np.repeat(self.begins, self.sizes)
-        return places
+    def positions(self) -> IntArray:
+        """The position of every node among those of its cluster."""
+        positions = np.empty(len(self.labels), dtype=np.int64)
+        positions[self.order] = np.arange(len(self.labels)) - np.repeat(self.begins, self.sizes)
+        return positions
 
     def members(self, cluster: int) -> IntArray:
         """Return the nodes of a cluster, ascending."""
@@ -85,7 +85,9 @@ class Division:
 
     def row(self, paths: GraphPaths, node: int, cluster: int) -> FloatArray:
         """Return the geodesic distances from a node to the members of a cluster."""
-        return paths.inside(node, cluster, labels=self.labels, places=self.places, sizes=self.sizes)
+        return paths.inside(
+            node, cluster, labels=self.labels, positions=self.positions, sizes=self.sizes
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +139,8 @@ class MedoidSearch:
             offsets = self._points[rows.members] - centers[rows.cluster]
             squares = np.einsum("ij,ij->i", offsets, offsets)
             n_candidates = min(QUICK_CANDIDATES, len(squares))
-            for place in np.argpartition(squares, n_candidates - 1)[:n_candidates]:
-                rows.add(int(rows.members[place]))
+            for position in np.argpartition(squares, n_candidates - 1)[:n_candidates]:
+                rows.add(int(rows.members[position]))
 
         return self._improve(division, medoids, clusters, search)
 
@@ -205,9 +207,9 @@ class _Rows:
 
     def add(self, node: int, row: FloatArray | None = None) -> FloatArray | None:
         """Take a node into account and return its row of distances, unless that was done before."""
-        place = self._division.places[node]
+        position = self._division.positions[node]
         is_member = self._division.labels[node] == self.cluster
-        if is_member and self.is_done[place]:
+        if is_member and self.is_done[position]:
             return None
         if row is None:
             row = self._division.row(self._paths, node, self.cluster)
@@ -216,7 +218,7 @@ class _Rows:
             self.best_size, self._best_node, self._best_row = size, node, row
         self.bounds = np.maximum(self.bounds, np.abs(row - size))
         if is_member:
-            self.is_done[place] = True
+            self.is_done[position] = True
         self.n_rows += 1
         return row
 
@@ -226,17 +228,17 @@ def _search_all(rows: _Rows) -> None:
     while True:
         bounds = np.where(rows.is_done, np.inf, rows.bounds)
         # The most promising first; of equally promising ones the nearest to the best so far.
-        place = int(np.lexsort((rows.best[1], bounds))[0])
-        if bounds[place] >= rows.best_size * (1.0 - TIE):
+        position = int(np.lexsort((rows.best[1], bounds))[0])
+        if bounds[position] >= rows.best_size * (1.0 - TIE):
             return
-        rows.add(int(rows.members[place]))
+        rows.add(int(rows.members[position]))
 
 
 def _search_sample(rows: _Rows, rng: np.random.RandomState) -> None:
     """Estimate all sums from a sample of rows, and compute the least."""
     sums = np.zeros(len(rows.members))
-    for place in rng.choice(len(rows.members), SAMPLE_SIZE, replace=False):
-        row = rows.add(int(rows.members[place]))
+    for position in rng.choice(len(rows.members), SAMPLE_SIZE, replace=False):
+        row = rows.add(int(rows.members[position]))
         sums += 0.0 if row is None else row**2
     rows.add(int(rows.members[np.argmin(sums)]))
 
@@ -248,7 +250,7 @@ def _search_neighbors(rows: _Rows, division: Division, graph: NeighborGraph) -> 
         node = rows.best[0]
         near = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
         for neighbor in near[division.labels[near] == rows.cluster]:
-            if rows.bounds[division.places[neighbor]] < rows.best_size:
+            if rows.bounds[division.positions[neighbor]] < rows.best_size:
                 rows.add(int(neighbor))
         if rows.best[0] == node:
             return

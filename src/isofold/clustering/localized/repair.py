@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from isofold.clustering.connectivity import absorb_pieces
+from isofold.clustering.connectivity import absorb_fragments
 from isofold.clustering.localized.medoids import Division, Medoids, MedoidSearch
 from isofold.clustering.localized.partition import LocalizedProblem, Partition, PathMemory
 from isofold.neighbors import NeighborGraph
@@ -31,7 +31,7 @@ def connected_partition(
     memory: PathMemory | None = None,
 ) -> Partition | None:
     """Return a partition with its fragments absorbed, unless they are too many."""
-    labels = absorb_pieces(partition.labels, graph)
+    labels = absorb_fragments(partition.labels, graph)
     moved = labels != partition.labels
     if not moved.any():
         return partition

@@ -1,6 +1,6 @@
-"""Several descents from different seeds, and the smallest ρ with clusters in one piece.
+"""Several descents from different seeds, and the smallest ρ with connected clusters.
 
-ρ near 0 fits subspaces best but scatters clusters over the manifold; ρ = 1 keeps each in one piece,
+ρ near 0 fits subspaces best but scatters clusters over the manifold; ρ = 1 keeps each connected,
 since it is then the set of nodes nearest to a medoid along the graph. Between the two lies a ρ from
 which on clusters are connected, but for a few single points. A half-interval search finds it
 (thesis, section 4.4).
@@ -157,7 +157,7 @@ def _side_by_side(
     workers = _n_processes(problem, restarts, n_jobs)
     if workers == 1:
         return ordered_map(run, restarts, n_jobs=1, steps=steps)
-    # Each process has a part of the restarts, which share what they remember.
+    # Each process has a part of the restarts, which fraction what they remember.
     ends = [len(restarts) * part // workers for part in range(workers + 1)]
     parts = [restarts[begin:end] for begin, end in pairwise(ends)]
     found = ordered_map(partial(_run_all, run), parts, n_jobs=workers, processes=True)

@@ -83,7 +83,8 @@ SYNTHETIC: Mapping[str, Callable[..., Dataset]] = MappingProxyType(
 """All generators by name."""
 
 ISOMETRIC: frozenset[str] = frozenset(generator.__name__ for generator in _TRUE_TO_LENGTH)
-"""Names of the generators whose `truth` is isometric to the surface or curve, piece by piece.
+"""Names of the generators whose `truth` is isometric to the surface or curve, component by
+component.
 
 Circle, helix and cylinder are not among them, although their `truth` holds arc lengths: they are
 closed, so that the last point is next to the first and its arc length is not. The flat torus is

@@ -27,7 +27,7 @@ _DEGREE = 80
 
 @dataclass(frozen=True)
 class Arc:
-    """A piece of a curve and the length along it.
+    """A segment of a curve and the length along it.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Arc:
 
     @property
     def total(self) -> float:
-        """Length of the whole piece."""
+        """Length of the whole segment."""
         return float(self.length(np.array(self.stop)))
 
     @property

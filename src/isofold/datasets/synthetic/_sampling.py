@@ -1,4 +1,4 @@
-"""The mechanics that all generators share: requests, uniform draws, noise, assembly."""
+"""The mechanics of all generators: requests, uniform draws, noise, assembly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from isofold.exceptions import InvalidInputError
 RandomState: TypeAlias = int | np.random.RandomState | None
 Sampling: TypeAlias = Literal["random", "grid"]
 
-MAX_HOLE_SHARE = 0.9
+MAX_HOLE_FRACTION = 0.9
 """A larger hole leaves a frame too thin to sample: at least 19 % of the sheet must stay."""
 
 LARGEST = 1e6
@@ -105,16 +105,16 @@ def check_positive(value: float, *, name: str) -> float:
 
 
 def check_hole(hole: Iterable[float]) -> tuple[float, float]:
-    """Return the hole's shares of the sheet's length and width."""
+    """Return the hole's fractions of the sheet's length and width."""
     msg = (
-        f"hole={hole!r} must give two shares, of the sheet's length and of its width, each "
-        f"above 0 and at most {MAX_HOLE_SHARE}."
+        f"hole={hole!r} must give two fractions, of the sheet's length and of its width, each "
+        f"above 0 and at most {MAX_HOLE_FRACTION}."
     )
     try:
         along, across = hole
     except (TypeError, ValueError) as error:
         raise InvalidInputError(msg) from error
-    if not all(_is_real(share) and 0 < share <= MAX_HOLE_SHARE for share in (along, across)):
+    if not all(_is_real(each) and 0 < each <= MAX_HOLE_FRACTION for each in (along, across)):
         raise InvalidInputError(msg)
     return float(along), float(across)
 
@@ -187,9 +187,9 @@ def straight_axis(length: float) -> tuple[float, float, float]:
     return 0.0, length / 2, length
 
 
-def deal(wanted: Request, n_parts: int) -> IntArray:
-    """Return for each point the part it belongs to; the parts' sizes differ by one at most."""
-    return wanted.rng.permutation(np.arange(wanted.n_samples) % n_parts)
+def deal(wanted: Request, n_components: int) -> IntArray:
+    """Return for each point the component it belongs to; their sizes differ by one at most."""
+    return wanted.rng.permutation(np.arange(wanted.n_samples) % n_components)
 
 
 def grid_nodes(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -209,7 +209,7 @@ def _n_first(imbalance: float, n_samples: int) -> int:
     """Return the number of points in the first half; neither half may go empty."""
     if not _is_real(imbalance) or not 0 < imbalance < 1:
         msg = (
-            f"imbalance={imbalance!r} must lie strictly between 0 and 1: it is the share of the "
+            f"imbalance={imbalance!r} must lie strictly between 0 and 1: it is the fraction of the "
             f"points in the first half of the sheet. Pass None for equal density."
         )
         raise InvalidInputError(msg)
@@ -217,7 +217,7 @@ def _n_first(imbalance: float, n_samples: int) -> int:
     if not 0 < n_first < n_samples:
         msg = (
             f"imbalance={imbalance!r} puts {n_first} of {n_samples} points in the first half of "
-            f"the sheet, which leaves one half empty. Ask for more points, or pass a share "
+            f"the sheet, which leaves one half empty. Ask for more points, or pass a fraction "
             f"nearer to one half."
         )
         raise InvalidInputError(msg)

@@ -1,4 +1,4 @@
-"""Flat pieces that are bent in more than one direction: a torus, a cone and a solid block.
+"""Flat surfaces that are bent in more than one direction: a torus, a cone and a solid block.
 
 They have no inner curvature, so that their true coordinates are isometric to them, but unlike
 the sheets none is a plane curve times a straight axis. The torus and the block lie in four and
@@ -37,7 +37,7 @@ def flat_torus(
     noise: float = 0.0,
     random_state: RandomState = None,
 ) -> Dataset:
-    """Generate a piece of the flat torus of Clifford in four dimensions.
+    """Generate a part of the flat torus of Clifford in four dimensions.
 
     The point is (cos u, sin u, cos v, sin v) with u and v in [0, extent], spread evenly over the
     area.
@@ -49,7 +49,7 @@ def flat_torus(
     extent : float, default=1.5π
         Largest u and v, at most 2π.
     imbalance : float or None, default=None
-        Share of the points in the first half of u.
+        Fraction of the points in the first half of u.
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to each coordinate.
     random_state : int, RandomState or None, default=None
@@ -67,10 +67,10 @@ def flat_torus(
 
     Notes
     -----
-    `truth` is isometric as long as the piece is open. With an extent of 2π it is the whole torus,
+    `truth` is isometric as long as the part is open. With an extent of 2π it is the whole torus,
     where 2π is next to 0 in both coordinates and no map to the plane keeps distances. Below
     2π the edges are 2 sin(extent/2) apart; where that is no more than the spacing of the points,
-    nothing tells an open piece from a closed one.
+    nothing tells an open part from a closed one.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def flat_torus(
     extent = check_positive(extent, name="extent")
     if extent > 2 * np.pi:
         msg = (
-            f"extent={extent!r} is above 2π, the whole way around the torus: points would lie "
+            f"extent={extent!r} is above 2π, all around the torus: points would lie "
             f"on top of each other. Pass at most 2π."
         )
         raise InvalidInputError(msg)
@@ -108,7 +108,7 @@ def cone(n_samples: int = 1000, *, noise: float = 0.0, random_state: RandomState
     Returns
     -------
     Dataset
-        `truth` holds the place on the unrolled cone, (ρ cos(φ sin α), ρ sin(φ sin α)).
+        `truth` holds the position on the unrolled cone, (ρ cos(φ sin α), ρ sin(φ sin α)).
 
     Raises
     ------
@@ -116,14 +116,14 @@ def cone(n_samples: int = 1000, *, noise: float = 0.0, random_state: RandomState
         If a parameter is out of range.
     """
     wanted = request(n_samples, noise=noise, random_state=random_state)
-    turn = wanted.rng.uniform(0.0, _CONE_TURN, size=wanted.n_samples)
+    azimuth = wanted.rng.uniform(0.0, _CONE_TURN, size=wanted.n_samples)
     # The area grows with the square of the distance from the apex.
     square = wanted.rng.uniform(_CONE_NEAREST**2, _CONE_FARTHEST**2, size=wanted.n_samples)
     rho = np.sqrt(square)
     ring = _CONE_SINE * rho
     height = np.sqrt(1 - _CONE_SINE**2) * rho
-    points = np.column_stack((ring * np.cos(turn), ring * np.sin(turn), height))
-    unrolled = _CONE_SINE * turn
+    points = np.column_stack((ring * np.cos(azimuth), ring * np.sin(azimuth), height))
+    unrolled = _CONE_SINE * azimuth
     truth = np.column_stack((rho * np.cos(unrolled), rho * np.sin(unrolled)))
     return wanted.dataset("cone", points, truth)
 

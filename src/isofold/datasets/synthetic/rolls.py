@@ -63,7 +63,7 @@ def swiss_roll(
     uniform : bool, default=False
         Whether points are spread evenly over the area instead of over the angle.
     imbalance : float or None, default=None
-        Share of the points in the inner half of the sheet, by arc length; 0.9 puts 90 % there.
+        Fraction of the points in the inner half of the sheet, by arc length; 0.9 puts 90 % there.
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to each coordinate.
     random_state : int, RandomState or None, default=None
@@ -116,7 +116,7 @@ def holed_swiss_roll(
 
     This is the "modified Swiss roll" of Tadavani's thesis [1]_ and, in spite of its name, the
     "broken Swiss roll" of Strange's [2]_, "with a rectangular area punched out of the middle".
-    For a roll in two pieces see `broken_swiss_roll`.
+    For a roll in two components see `broken_swiss_roll`.
 
     Parameters
     ----------
@@ -125,13 +125,13 @@ def holed_swiss_roll(
     width : float, default=21.0
         Extent of the straight axis.
     hole : pair of float, default=(0.25, 0.45)
-        Shares of the sheet's length and width that the central hole takes, at most 0.9.
+        Fractions of the sheet's length and width that the central hole takes, at most 0.9.
     sampling : {"random", "grid"}, default="random"
         Random points are spread evenly over the area. The grid is regular in the true
         coordinates: 56 × 14 nodes less those in the hole, which with the default hole leaves
         exactly the 700 points of the thesis. `n_samples` must match.
     imbalance : float or None, default=None
-        Share of the points in the inner half of the sheet, by arc length.
+        Fraction of the points in the inner half of the sheet, by arc length.
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to each coordinate.
     random_state : int, RandomState or None, default=None
@@ -195,7 +195,7 @@ def broken_swiss_roll(
     noise: float = 0.0,
     random_state: RandomState = None,
 ) -> Dataset:
-    """Generate a Swiss roll from which a full strip is cut, so that two pieces remain.
+    """Generate a Swiss roll from which a full strip is cut, so that two components remain.
 
     As in van der Maaten's toolbox, t = 1.5π(1 + 2u) with u uniform in [0, 0.4] for one half of
     the points and in [0.6, 1] for the other, and h = 30v. (Strange's thesis calls the roll with
@@ -208,7 +208,7 @@ def broken_swiss_roll(
     width : float, default=30.0
         Extent of the straight axis.
     imbalance : float or None, default=None
-        Share of the points in the inner piece; None for one half.
+        Fraction of the points in the inner component; None for one half.
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to each coordinate.
     random_state : int, RandomState or None, default=None
@@ -217,32 +217,32 @@ def broken_swiss_roll(
     Returns
     -------
     Dataset
-        `truth` holds arc length (counted through the cut) and height, `labels` the piece.
+        `truth` holds arc length (counted through the cut) and height, `labels` the component.
 
     Raises
     ------
     InvalidInputError
-        If a parameter is out of range, or `imbalance` leaves a piece without points.
+        If a parameter is out of range, or `imbalance` leaves a component without points.
 
     Notes
     -----
-    `truth` is isometric on each piece. The pieces lie in it as on the sheet before the cut; the
-    points do not tell how wide the cut was, so an embedding that puts the pieces elsewhere is as
-    good. Measure errors per label, as in the example of `rotated_swiss_rolls`.
+    `truth` is isometric on each component. They lie in it as on the sheet before the cut; the
+    points do not tell how wide the cut was, so an embedding that puts the components elsewhere is
+    as good. Measure errors per label, as in the example of `rotated_swiss_rolls`.
     """
     wanted = request(n_samples, noise=noise, random_state=random_state, minimum=4)
     width = check_positive(width, name="width")
     arc = archimedean(_INNER_ANGLE, _INNER_ANGLE + 2 * np.pi * _TURNS)
-    # Without the cut the pieces are the halves of one axis of share 2 · 0.4; the second half
+    # Without the cut the components are the halves of one axis of length 2 · 0.4; the second half
     # is then moved outwards by the width of the cut.
     axis = (0.0, _CUT[0], 1.0 - _CUT[1] + _CUT[0])
-    share = 0.5 if imbalance is None else imbalance
-    sheet = draw_sheet(wanted, axis=axis, width=width, imbalance=share)
-    piece = (sheet[:, 0] >= _CUT[0]).astype(np.int64)
-    position = sheet[:, 0] + piece * (_CUT[1] - _CUT[0])
+    fraction = 0.5 if imbalance is None else imbalance
+    sheet = draw_sheet(wanted, axis=axis, width=width, imbalance=fraction)
+    component = (sheet[:, 0] >= _CUT[0]).astype(np.int64)
+    position = sheet[:, 0] + component * (_CUT[1] - _CUT[0])
     angle, height = arc.start + position * (arc.stop - arc.start), sheet[:, 1]
     truth = np.column_stack((arc.length(angle), height))
-    return wanted.dataset("broken_swiss_roll", _roll(angle, height), truth, piece)
+    return wanted.dataset("broken_swiss_roll", _roll(angle, height), truth, component)
 
 
 def rotated_swiss_rolls(
@@ -255,7 +255,7 @@ def rotated_swiss_rolls(
     """Generate two Swiss rolls in different positions (SR1 of Costa's thesis).
 
     Both are [t cos t, h, t sin t] with t uniform in [1.5π, 3π] and h in [0, 30]. The first is
-    turned by −π/4 about the third axis and moved by (20, 20, 30), the second is moved by
+    rotated by −π/4 about the third axis and moved by (20, 20, 30), the second is moved by
     (0, −20, 0) [1]_. The thesis takes 2,000 points and noise 0.05.
 
     Parameters
@@ -263,7 +263,7 @@ def rotated_swiss_rolls(
     n_samples : int, default=2000
         Number of points, half of them on each roll.
     imbalance : float or None, default=None
-        Share of the points in the inner halves of the rolls, by arc length.
+        Fraction of the points in the inner halves of the rolls, by arc length.
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to each coordinate.
     random_state : int, RandomState or None, default=None
@@ -337,7 +337,7 @@ def parallel_swiss_rolls(
         as the rolls are 30 wide, they then overlap and form one component. 40 leaves a gap
         of 10.
     imbalance : float or None, default=None
-        Share of the points in the inner halves of the rolls, by arc length.
+        Fraction of the points in the inner halves of the rolls, by arc length.
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to each coordinate.
     random_state : int, RandomState or None, default=None

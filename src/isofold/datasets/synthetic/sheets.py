@@ -64,7 +64,7 @@ def s_curve(
     n_samples : int, default=1000
         Number of points.
     imbalance : float or None, default=None
-        Share of the points with t < 0.
+        Fraction of the points with t < 0.
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to each coordinate.
     random_state : int, RandomState or None, default=None
@@ -103,7 +103,7 @@ def broken_s_curve(
     noise: float = 0.0,
     random_state: RandomState = None,
 ) -> Dataset:
-    """Generate the S-curve in four pieces (BSC of Costa's thesis, Equation 4.1).
+    """Generate the S-curve in four components (BSC of Costa's thesis, Equation 4.1).
 
     From `s_curve` the strips with t in [−1.1π, −0.9π], [−0.1π, 0.1π] and [0.9π, 1.1π] are cut
     out. The thesis takes 2,000 points and noise 0.05.
@@ -113,7 +113,7 @@ def broken_s_curve(
     n_samples : int, default=2000
         Number of points.
     imbalance : float or None, default=None
-        Share of the points with t < 0.
+        Fraction of the points with t < 0.
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to each coordinate.
     random_state : int, RandomState or None, default=None
@@ -122,8 +122,8 @@ def broken_s_curve(
     Returns
     -------
     Dataset
-        `truth` holds arc length (counted through the gaps) and h, `labels` the piece. Points
-        fall on the pieces by chance: a small sample may leave one empty.
+        `truth` holds arc length (counted through the gaps) and h, `labels` the component. Points
+        fall on the components by chance: a small sample may leave one empty.
 
     Raises
     ------
@@ -132,23 +132,23 @@ def broken_s_curve(
 
     Notes
     -----
-    `truth` is isometric on each piece. The pieces lie in it as on the sheet before the cuts; an
+    `truth` is isometric on each component. They lie in it as on the sheet before the cuts; an
     embedding that puts them elsewhere is as good. Measure errors per label, as in the example of
     `rotated_swiss_rolls`.
     """
     wanted = request(n_samples, noise=noise, random_state=random_state, minimum=8)
     lengths = _S_STRIPS[:, 1] - _S_STRIPS[:, 0]
     ends = np.cumsum(lengths)
-    # The strips are put end to end, sampled as one sheet and moved back to their places.
+    # The strips are put end to end, sampled as one sheet and moved back to their positions.
     truth = draw_sheet(
         wanted,
         axis=straight_axis(ends[-1]),
         width=_S_WIDTH,
         imbalance=imbalance,
     )
-    piece = np.searchsorted(ends[:-1], truth[:, 0], side="right")
-    truth[:, 0] += (_S_STRIPS[:, 0] + _S_LENGTH / 2 - (ends - lengths))[piece]
-    return wanted.dataset("broken_s_curve", _bend_to_s(truth), truth, piece)
+    component = np.searchsorted(ends[:-1], truth[:, 0], side="right")
+    truth[:, 0] += (_S_STRIPS[:, 0] + _S_LENGTH / 2 - (ends - lengths))[component]
+    return wanted.dataset("broken_s_curve", _bend_to_s(truth), truth, component)
 
 
 def v_shape(
@@ -171,7 +171,7 @@ def v_shape(
     angle : float, default=π/3
         Angle between the wings, above 0 and below π.
     imbalance : float or None, default=None
-        Share of the points on the first wing.
+        Fraction of the points on the first wing.
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to each coordinate.
     random_state : int, RandomState or None, default=None
@@ -219,9 +219,9 @@ def dual_spiral(
     n_samples : int, default=350
         Number of points.
     hole : pair of float, default=(0.3, 0.5)
-        Shares of the sheet's length and width that the central hole takes, at most 0.9.
+        Fractions of the sheet's length and width that the central hole takes, at most 0.9.
     imbalance : float or None, default=None
-        Share of the points on the first spiral.
+        Fraction of the points on the first spiral.
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to each coordinate.
     random_state : int, RandomState or None, default=None
@@ -277,7 +277,7 @@ def arched_sheet(
     n_samples : int, default=1500
         Number of points.
     imbalance : float or None, default=None
-        Share of the points in the first half of the arch.
+        Fraction of the points in the first half of the arch.
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to each coordinate.
     random_state : int, RandomState or None, default=None
@@ -324,7 +324,7 @@ def corrugated_sheet(
     n_samples : int, default=2000
         Number of points.
     imbalance : float or None, default=None
-        Share of the points in the first half of the sheet, by arc length.
+        Fraction of the points in the first half of the sheet, by arc length.
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to each coordinate.
     random_state : int, RandomState or None, default=None

@@ -70,15 +70,15 @@ def _wind(along: FloatArray, across: FloatArray) -> tuple[FloatArray, FloatArray
     """Wind a strip around a cylinder; what lies at ``along <= _ARM_FLAT`` stays where it is.
 
     The axial and the winding direction of the cylinder are the strip's own two directions,
-    turned by the tilt.
+    rotated by the tilt.
     """
     cos, sin = np.cos(_ARM_TILT), np.sin(_ARM_TILT)
     winding = cos * along + sin * across
     axial = cos * across - sin * along
     flat = np.minimum(winding, cos * _ARM_FLAT + sin * _ARM_WIDTH / 2)
-    turn = (winding - flat) / _ARM_RADIUS
-    winding = flat + _ARM_RADIUS * np.sin(turn)
-    rise = _ARM_RADIUS * (1 - np.cos(turn))
+    angle = (winding - flat) / _ARM_RADIUS
+    winding = flat + _ARM_RADIUS * np.sin(angle)
+    rise = _ARM_RADIUS * (1 - np.cos(angle))
     return cos * winding - sin * axial, sin * winding + cos * axial, rise
 
 

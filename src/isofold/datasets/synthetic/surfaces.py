@@ -140,8 +140,8 @@ def spherical_cap(
         raise InvalidInputError(msg)
     azimuth = wanted.rng.uniform(0.0, 2 * np.pi, size=wanted.n_samples)
     # The area up to θ is 4π sin²(θ/2); the sine, unlike 1 − cos θ, is exact for small caps.
-    share = wanted.rng.uniform(size=wanted.n_samples)
-    polar = 2 * np.arcsin(np.sqrt(share) * np.sin(np.radians(angle) / 2))
+    level = wanted.rng.uniform(size=wanted.n_samples)
+    polar = 2 * np.arcsin(np.sqrt(level) * np.sin(np.radians(angle) / 2))
     direction = np.column_stack((np.cos(azimuth), np.sin(azimuth)))
     points = np.column_stack((np.sin(polar)[:, np.newaxis] * direction, np.cos(polar)))
     return wanted.dataset("spherical_cap", points, polar[:, np.newaxis] * direction)

@@ -11,14 +11,14 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from isofold._typing import FloatArray, IntArray
 from isofold.neighbors import NeighborGraph
 
-__all__ = ["Links", "choose_links"]
+__all__ = ["SeamLinks", "choose_links"]
 
 MOST_SEAMS = 8
 """Seams of a tessera that have links. Pieces of a sheet have six neighbors."""
 
 
 @dataclass(frozen=True, eq=False)
-class Links:
+class SeamLinks:
     """Pairs of points in different tesserae whose distances are kept.
 
     Attributes
@@ -33,7 +33,9 @@ class Links:
     lengths: FloatArray
 
 
-def choose_links(points: FloatArray, graph: NeighborGraph, labels: IntArray, n_links: int) -> Links:
+def choose_links(
+    points: FloatArray, graph: NeighborGraph, labels: IntArray, n_links: int
+) -> SeamLinks:
     """Return short edges between every two neighboring tesserae, spread along their seam.
 
     The shortest edges of all often lie side by side, and hold two tesserae like a ball joint. So
@@ -46,7 +48,7 @@ def choose_links(points: FloatArray, graph: NeighborGraph, labels: IntArray, n_l
     sides = np.sort(labels[graph.edges], axis=1)
     between = np.flatnonzero(sides[:, 0] != sides[:, 1])
     if len(between) == 0:
-        return Links(np.empty((0, 2), dtype=np.intp), np.empty(0))
+        return SeamLinks(np.empty((0, 2), dtype=np.intp), np.empty(0))
     first, second = sides[between].T
     between = between[np.lexsort((graph.lengths[between], second, first))]
     key = sides[between, 0].astype(np.int64) * (int(labels.max()) + 1) + sides[between, 1]
@@ -56,7 +58,7 @@ def choose_links(points: FloatArray, graph: NeighborGraph, labels: IntArray, n_l
     chosen = np.concatenate(
         [_spread(points, graph.edges[seams[s]], n_links, seams[s]) for s in kept]
     )
-    return Links(graph.edges[chosen], graph.lengths[chosen].astype(np.float64))
+    return SeamLinks(graph.edges[chosen], graph.lengths[chosen].astype(np.float64))
 
 
 def _widest_seams(ends: IntArray, n_edges: IntArray) -> IntArray:

@@ -24,7 +24,7 @@ from isofold._memory import block_rows
 from isofold._parallel import one_blas_thread, ordered_map
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
-from isofold.embedding.affine.seams import Links
+from isofold.embedding.affine.seams import SeamLinks
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import NeighborGraph
 from isofold.patches.tesserae import Tesserae
@@ -58,7 +58,7 @@ def pose_tesserae(
     points: FloatArray,
     tesserae: Tesserae,
     graph: NeighborGraph,
-    links: Links,
+    links: SeamLinks,
     *,
     functions: FloatArray | None = None,
     n_jobs: int | None = None,
@@ -224,7 +224,7 @@ def stretch_on_map(
     return float(ratio.mean())
 
 
-def refuse_many(tesserae: Tesserae, links: Links) -> None:
+def refuse_many(tesserae: Tesserae, links: SeamLinks) -> None:
     """Refuse programs that would take an hour."""
     n_equations = len(links.pairs) + int(np.sum(tesserae.ranks * (tesserae.ranks + 1) // 2))
     if n_equations > MOST_EQUATIONS:

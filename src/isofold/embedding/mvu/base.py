@@ -20,7 +20,7 @@ from isofold._findings import Finding, Severity, Value, setting
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_seed, check_units
 from isofold.exceptions import InvalidInputError, UnboundedProblemError
-from isofold.extension import DistanceMap, Extension, GooseMap, fit_from_distances, fit_goose
+from isofold.extension import DistanceMap, GooseMap, PointMap, fit_from_distances, fit_goose
 from isofold.neighbors import (
     LengthErrors,
     NeighborGraph,
@@ -164,7 +164,7 @@ class BaseUnfolder(BaseEmbedder):
             **more,
         )
 
-    def _new_map(self, X: FloatArray, Y: FloatArray) -> Extension:
+    def _new_map(self, X: FloatArray, Y: FloatArray) -> PointMap:
         """Return the map that takes new samples into the embedding."""
         return new_map(self, X, Y)
 

@@ -59,9 +59,11 @@ from isofold.neighbors import (
 )
 from isofold.neighbors.connect import STRATEGIES
 from isofold.placement.affine import place_by_variance
+from isofold.placement.links import Links
+from isofold.placement.placement import Placement
 from isofold.placement.representatives import STRATEGIES as REPRESENTATIVES
 from isofold.placement.representatives import choose_representatives
-from isofold.placement.rigid.place import Links, Placement, place_rigidly
+from isofold.placement.rigid.place import place_rigidly
 from isofold.sdp import SDPSolution
 
 __all__ = ["DisjointMVU"]
@@ -194,10 +196,10 @@ class DisjointMVU(BaseEmbedder):
         shapes = [part.unfolded.coordinates for part in local]
         # Links at the closest points of components, and representatives, which their ends join.
         linked = self._linked(X, graph) if len(members) > 1 else graph
-        links = _links_of(linked, members, components.labels)
+        links = Links.between(members, linked.bridges, linked.lengths[linked.is_bridge])
         chosen = [
             np.union1d(choose_representatives(shape, self.representatives), ends).astype(np.intp)
-            for shape, ends in zip(shapes, _ends_by_piece(links, len(shapes)), strict=True)
+            for shape, ends in zip(shapes, _ends_by_component(links, len(shapes)), strict=True)
         ]
         # Global stage, and the maps of all points (equations 3.1 to 3.3).
         if self.placement == "affine":
@@ -312,19 +314,9 @@ def _read_links(links: Any) -> tuple[str, int]:
     return check_choice(links, STRATEGIES, name="links"), 1
 
 
-def _ends_by_piece(links: Links, n_pieces: int) -> list[IntArray]:
+def _ends_by_component(links: Links, n_components: int) -> list[IntArray]:
     """Return the ends of links in every component."""
-    return [links.members[links.pieces == piece] for piece in range(n_pieces)]
-
-
-def _links_of(linked: NeighborGraph, members: list[IntArray], labels: IntArray) -> Links:
-    """Return bridges as links between members of components."""
-    place = np.empty(linked.n_nodes, dtype=np.intp)
-    for own in members:
-        place[own] = np.arange(len(own))
-    ends = linked.bridges
-    lengths = linked.lengths[linked.is_bridge].astype(np.float64)
-    return Links(labels[ends], place[ends], lengths)
+    return [links.members[links.owners == number] for number in range(n_components)]
 
 
 def _find_links(n_components: int, linked: NeighborGraph) -> Iterator[Finding]:

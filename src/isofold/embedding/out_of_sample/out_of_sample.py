@@ -33,15 +33,15 @@ from isofold.embedding.out_of_sample.wrapped import (
 from isofold.exceptions import InvalidInputError
 from isofold.extension import (
     BarycentricMap,
-    Extension,
     GooseMap,
+    PointMap,
     SampledRegion,
     fit_from_distances,
     fit_kernel_ridge,
     fit_nystrom,
 )
 from isofold.extension.goose import SCALINGS, refuse_few_neighbors
-from isofold.extension.training_points import Places, read_places
+from isofold.extension.training_points import TrainingPoints, read_training_points
 from isofold.neighbors import build_graph, mean_at_nodes
 from isofold.neighbors.edge_errors import scaled_edge_errors
 from isofold.neighbors.search.build import METHODS as SEARCHES
@@ -101,7 +101,7 @@ class OutOfSample(BaseEmbedder):
         What the estimator made of the samples.
     estimator_ : embedder or None
         The fitted estimator, if there is one.
-    map_ : Extension
+    map_ : PointMap
         The map behind `transform`.
     n_neighbors_ : int
         Neighbors in use.
@@ -245,19 +245,19 @@ class OutOfSample(BaseEmbedder):
         errors: dict[int, float] = {}
         if self._precomputed:
             k = check_count(k, name="n_neighbors")
-            extension: Extension = fit_from_distances(Y, n_neighbors=k)
-            region, n_places = None, X.shape[0]
+            extension: PointMap = fit_from_distances(Y, n_neighbors=k)
+            region, n_points = None, X.shape[0]
         else:
-            places = read_places(X, Y, search=self.search, n_jobs=self.n_jobs)
+            training = read_training_points(X, Y, search=self.search, n_jobs=self.n_jobs)
             if k is None:
-                errors = self._try_neighbors(places)
+                errors = self._try_neighbors(training)
                 k = min(errors, key=errors.__getitem__)
-            extension = self._make_extension(X, places, k)
-            region, n_places = SampledRegion.around(places, k), places.n_places
+            extension = self._make_extension(X, training, k)
+            region, n_points = SampledRegion.around(training, k), training.n_points
         graph = build_graph(
             X,
             # A sparse table of distances is a ready graph.
-            n_neighbors=None if sp.issparse(X) else max(1, min(GRAPH_NEIGHBORS, n_places - 1)),
+            n_neighbors=None if sp.issparse(X) else max(1, min(GRAPH_NEIGHBORS, n_points - 1)),
             metric="precomputed" if self._precomputed else "euclidean",
             n_jobs=self.n_jobs,
         )
@@ -297,26 +297,26 @@ class OutOfSample(BaseEmbedder):
             raise InvalidInputError(msg)
         return None
 
-    def _try_neighbors(self, places: Places) -> dict[int, float]:
+    def _try_neighbors(self, training: TrainingPoints) -> dict[int, float]:
         """Return the errors of held-out samples for several numbers of neighbors."""
-        q = places.images.shape[1]
-        if places.n_places == 1:
+        q = training.images.shape[1]
+        if training.n_points == 1:
             return {q + 1: 0.0}
-        goose = GooseMap(places, q + 1, self.scaling, interpolates=True, n_jobs=self.n_jobs)
-        most = max(places.n_places - 1, q + 1)
+        goose = GooseMap(training, q + 1, self.scaling, interpolates=True, n_jobs=self.n_jobs)
+        most = max(training.n_points - 1, q + 1)
         tried = tuple(k for k in (*CANDIDATES, q + 2, 2 * q + 2) if q < k <= most) or (q + 1,)
         tried = tuple(sorted(set(tried)))
         with stage("number of neighbors"):
-            missed = goose.held_out(tried) - places.own_images
+            missed = goose.held_out(tried) - training.own_images
         squares = np.sort(np.einsum("knq,knq->kn", missed, missed), axis=1)
         # A few samples at the rim or at tears would decide otherwise.
         n_kept = max(1, int((1.0 - WORST) * squares.shape[1]))
         roots = np.sqrt(squares[:, :n_kept].mean(axis=1))
         return dict(zip(tried, map(float, roots), strict=True))
 
-    def _make_extension(self, X: FloatArray, places: Places, k: int) -> Extension:
+    def _make_extension(self, X: FloatArray, training: TrainingPoints, k: int) -> PointMap:
         """Return the map of new points."""
-        Y, n_jobs = places.images, self.n_jobs
+        Y, n_jobs = training.images, self.n_jobs
         if callable(self.method):
             extension = self.method(X, Y)
             if not hasattr(extension, "transform"):
@@ -325,12 +325,12 @@ class OutOfSample(BaseEmbedder):
                     f"transform(X) to place new points. Return an object that has."
                 )
                 raise InvalidInputError(msg)
-            return cast(Extension, extension)
+            return cast(PointMap, extension)
         if self.method == "goose":
             refuse_few_neighbors(k, Y.shape[1])
-            return GooseMap(places, k, self.scaling, interpolates=True, n_jobs=n_jobs)
+            return GooseMap(training, k, self.scaling, interpolates=True, n_jobs=n_jobs)
         if self.method == "barycentric":
-            return BarycentricMap(places, k)
+            return BarycentricMap(training, k)
         if self.method == "nystrom":
             return fit_nystrom(X, Y, n_neighbors=k, n_jobs=n_jobs)
         return fit_kernel_ridge(X, Y)

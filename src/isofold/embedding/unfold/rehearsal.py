@@ -26,7 +26,7 @@ from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning, Inv
 from isofold.neighbors import Neighbors, build_graph, build_search, edge_errors, mean_at_nodes
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.precomputed import nearest_in_rows
-from isofold.stitching.evidence import LARGEST_MISFIT
+from isofold.stitching.rules import RULES
 
 __all__ = ["Candidate", "Judgement", "fit_quietly", "judge", "judgement_of", "rehearse"]
 
@@ -107,7 +107,7 @@ class Judgement:
     @property
     def is_sheet(self) -> bool:
         """Whether the data are a sheet that was unfolded."""
-        return self.misfit <= LARGEST_MISFIT and not self.doubts - HARMLESS
+        return self.misfit <= RULES.largest_misfit and not self.doubts - HARMLESS
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from isofold.embedding.unfold.rehearsal import (
 from isofold.neighbors import NeighborGraph, build_search
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.patches.noise_axes import is_flat
-from isofold.stitching.evidence import LARGEST_MISFIT
+from isofold.stitching.rules import RULES
 from isofold.survey import Survey
 from isofold.survey.data import NEIGHBORS
 
@@ -335,7 +335,7 @@ class Trials:
             return False
         gap = self.survey.parts[0].gap_dimension
         is_thin = self.survey.dimension <= n_components + NEARLY or gap == n_components
-        return judgement.misfit <= LARGEST_MISFIT or is_thin
+        return judgement.misfit <= RULES.largest_misfit or is_thin
 
     def _closed(self, choice: Choice) -> Trial:
         """Return the best candidate so far, fitted again to as many samples as were rehearsed."""

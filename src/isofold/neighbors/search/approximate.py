@@ -93,6 +93,11 @@ class HNSWSearch:
         vars(self).update(state | {"_index": self._faiss.deserialize_index(state["_index"])})
 
     @property
+    def points(self) -> FloatArray:
+        """The points in the index."""
+        return self._points
+
+    @property
     def n_points(self) -> int:
         """Number of points in the index."""
         return int(self._index.ntotal)

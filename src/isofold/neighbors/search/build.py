@@ -201,9 +201,9 @@ def _neighbors_with_copies(
     A tree cannot split equal points, so many copies would make every query walk through
     all of them.
     """
-    places = np.ascontiguousarray(points[distinct.sample_of_node])
-    search = build_search(places, method=method, n_jobs=n_jobs)
-    near = search.query(places, min(k + 1, distinct.n_nodes))
+    distinct_points = np.ascontiguousarray(points[distinct.sample_of_node])
+    search = build_search(distinct_points, method=method, n_jobs=n_jobs)
+    near = search.query(distinct_points, min(k + 1, distinct.n_nodes))
     indptr, samples = distinct.samples_by_node()
     counts = np.diff(indptr)[near.indices]
     before = np.cumsum(counts, axis=1) - counts

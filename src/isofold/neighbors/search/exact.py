@@ -138,11 +138,11 @@ class BruteForceSearch:
         points, k = check_queries(points, self._points), check_k(k, self.n_points)
         centered = points - self._center
         n_candidates = min(k + _SPARE_CANDIDATES, self.n_points)
-        rough, candidates = self._index.kneighbors(centered, n_neighbors=n_candidates)
+        coarse, candidates = self._index.kneighbors(centered, n_neighbors=n_candidates)
         found = sort_rows(pair_distances(points, self._points, candidates), candidates)
         distances, indices = found.distances[:, :k].copy(), found.indices[:, :k].copy()
         if n_candidates < self.n_points:
-            certain = rough[:, -1] ** 2 - self._rounding(centered)
+            certain = coarse[:, -1] ** 2 - self._rounding(centered)
             unsure = np.flatnonzero(distances[:, -1] ** 2 > certain * (1 + _TIE))
             step = block_rows(self.n_points * 8, len(unsure))
             for start in range(0, len(unsure), step):

@@ -52,6 +52,10 @@ class NeighborSearch(Protocol):
     """Points built into an index once, queried as often as needed."""
 
     @property
+    def points(self) -> FloatArray:
+        """The points in the index."""
+
+    @property
     def n_points(self) -> int:
         """Number of points in the index."""
 
@@ -79,7 +83,7 @@ def check_queries(points: Any, indexed: FloatArray) -> FloatArray:
 
 
 def refuse_overflow(points: FloatArray) -> None:
-    """Refuse points whose distances cannot be squared, or not be told in their precision."""
+    """Refuse points whose distances cannot be squared, or not be resolved in their precision."""
     largest = max(float(points.max()), -float(points.min()))
     ceiling = min(float(np.sqrt(np.finfo(np.float64).max)), float(np.finfo(points.dtype).max))
     if largest > ceiling / (4 * np.sqrt(points.shape[1])):

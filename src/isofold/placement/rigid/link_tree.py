@@ -41,13 +41,13 @@ class LinkTree:
 
     @classmethod
     def of(
-        cls, pieces: IntArray, ends: FloatArray, lengths: FloatArray, sizes: IntArray
+        cls, owners: IntArray, ends: FloatArray, lengths: FloatArray, sizes: IntArray
     ) -> LinkTree:
         """Return the tree of least total length, rooted at the largest shape."""
         n_shapes, q = len(sizes), ends.shape[2]
         # Ranks stand for lengths: distinct and positive, so that the tree is unique.
         by_length = np.lexsort((np.arange(len(lengths)), lengths))
-        low, high = pieces.min(axis=1)[by_length], pieces.max(axis=1)[by_length]
+        low, high = owners.min(axis=1)[by_length], owners.max(axis=1)[by_length]
         _, first = np.unique(low * n_shapes + high, return_index=True)
         graph = sp.csr_array((first + 1.0, (low[first], high[first])), shape=(n_shapes, n_shapes))
         tree = csgraph.minimum_spanning_tree(graph)
@@ -59,7 +59,7 @@ class LinkTree:
         near, far, length = np.zeros((n_shapes, q)), np.zeros((n_shapes, q)), np.zeros(n_shapes)
         for child in order[1:]:
             link[child] = by_length[int(ranks[parent[child], child]) - 1]
-            side = int(pieces[link[child], 0] == child)
+            side = int(owners[link[child], 0] == child)
             near[child], far[child] = ends[link[child], side], ends[link[child], 1 - side]
             length[child] = lengths[link[child]]
         return cls(order, parent, link, near, far, length)
@@ -67,7 +67,7 @@ class LinkTree:
     @property
     def unit(self) -> float:
         """The largest length in the tree."""
-        sizes = [np.abs(part).max(initial=0.0) for part in (self.near, self.far, self.length)]
+        sizes = [np.abs(each).max(initial=0.0) for each in (self.near, self.far, self.length)]
         return float(max(sizes))
 
     def ends_of(self, shape: int) -> FloatArray:
@@ -83,7 +83,7 @@ class LinkTree:
             below[self.parent[child]] |= below[child]
         return below
 
-    def is_bridge(self, shape: int, pieces: IntArray) -> bool:
+    def is_bridge(self, shape: int, owners: IntArray) -> bool:
         """Return whether one link alone, of all those given, holds a shape and its branch."""
-        inside = self.branches[shape][pieces]
+        inside = self.branches[shape][owners]
         return int((inside[:, 0] != inside[:, 1]).sum()) == 1

@@ -17,120 +17,29 @@ Costa, J. Maximum variance unfolding on disjoint manifolds. MSc thesis, Lisbon.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csgraph, csr_array
-from scipy.spatial import KDTree
 from sklearn.utils import check_random_state
 
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_distances, check_points, refuse_no_distances
+from isofold._validation import check_count, check_distances
 from isofold.exceptions import InvalidInputError
-from isofold.linalg import classical_scaling, principal_coordinates, procrustes
-from isofold.linalg.motions import Layout
+from isofold.linalg import classical_scaling, procrustes
+from isofold.linalg.motions import RigidMotions
+from isofold.placement.links import Links, check_links, check_shapes
+from isofold.placement.placement import Placement
 from isofold.placement.rigid.link_tree import LinkTree
 from isofold.placement.rigid.separation import Crowd
 from isofold.placement.rigid.straightening import straighten
 from isofold.placement.rigid.ties import TieBreaker
 from isofold.placement.rigid.tightening import Bounds, tighten_from_several
-from isofold.sdp import SDPSolution
 
-__all__ = ["Links", "Placement", "check_links", "check_shapes", "mixed_share", "place_rigidly"]
-
-FLAT = 1e-3
-"""Directions in which a component extends less than this part of its longest have no extent: what
-is left there is what the solver's tolerance on lengths allows."""
+__all__ = ["place_rigidly"]
 
 TOO_LONG = 1e-9
-"""Links that close cycles and are longer than allowed by more than this part are shortened."""
-
-
-@dataclass(frozen=True, eq=False)
-class Links:
-    """Links between points of different components.
-
-    Attributes
-    ----------
-    pieces : ndarray of int of shape (n_links, 2)
-        The two components of every link.
-    members : ndarray of int of shape (n_links, 2)
-        The two end points, as row numbers within their components.
-    lengths : ndarray of shape (n_links,)
-        Distances of the end points in the data.
-    """
-
-    pieces: IntArray
-    members: IntArray
-    lengths: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class Placement:
-    """Where components lie: z = y A_p + b_p for the points y of component p.
-
-    Attributes
-    ----------
-    maps : ndarray of shape (n_components, q, q)
-        The matrices A_p.
-    translations : ndarray of shape (n_components, q)
-        The vectors b_p.
-    singular_values : ndarray of shape (n_components, q)
-        By how much every map stretches its component, descending: 1 is isometric, 0 is squashed.
-        Directions in which a component has no extent count as 1.
-    link_lengths : ndarray of shape (n_links,)
-        Lengths of the links in the map.
-    variance : float
-        Mean squared distance of all points to their mean.
-    mixed : float
-        Share of points whose nearest neighbor belongs to another component, see `mixed_share`.
-    solution : SDPSolution or None
-        The solution of the semidefinite program behind an affine placement.
-    """
-
-    maps: FloatArray
-    translations: FloatArray
-    singular_values: FloatArray
-    link_lengths: FloatArray
-    variance: float
-    mixed: float
-    solution: SDPSolution | None = field(default=None, repr=False)
-
-    @classmethod
-    def of(
-        cls,
-        shapes: Sequence[FloatArray],
-        links: Links,
-        maps: FloatArray,
-        translations: FloatArray,
-        *,
-        solution: SDPSolution | None = None,
-    ) -> Placement:
-        """Return the placement by given maps, turned into principal axes, with its figures."""
-        placed = _apply(shapes, maps, translations)
-        frame = principal_coordinates(np.concatenate(placed), maps.shape[2])
-        maps, translations = maps @ frame.axes, (translations - frame.mean) @ frame.axes
-        placed = _apply(shapes, maps, translations)
-        first, second = (
-            np.array([placed[p][i] for p, i in zip(pieces, members, strict=True)])
-            for pieces, members in zip(links.pieces.T, links.members.T, strict=True)
-        )
-        return cls(
-            maps=maps,
-            translations=translations,
-            singular_values=np.array([_stretch(Y, A) for Y, A in zip(shapes, maps, strict=True)]),
-            link_lengths=np.linalg.norm((first - second).reshape(-1, maps.shape[2]), axis=1),
-            variance=frame.total_variance,
-            mixed=mixed_share(placed),
-            solution=solution,
-        )
-
-    def apply(self, shapes: Sequence[FloatArray]) -> list[FloatArray]:
-        """Return the points of every component where they belong."""
-        placed = _apply(shapes, self.maps, self.translations)
-        return [Z.astype(Y.dtype, copy=False) for Z, Y in zip(placed, shapes, strict=True)]
+"""Links that close cycles and are longer than allowed by more than this fraction are shortened."""
 
 
 @stage("place components")
@@ -157,7 +66,8 @@ def place_rigidly(
     Two unit segments, linked by their ends: one line of length 1 + 2 + 1.
 
     >>> import numpy as np
-    >>> from isofold.placement.rigid.place import Links, place_rigidly
+    >>> from isofold.placement.links import Links
+    >>> from isofold.placement.rigid.place import place_rigidly
     >>> segment = np.array([[0.0, 0.0], [1.0, 0.0]])
     >>> links = Links(np.array([[0, 1]]), np.array([[1, 0]]), np.array([2.0]))
     >>> both = [np.array([0, 1])] * 2
@@ -173,93 +83,32 @@ def place_rigidly(
     means = np.array([Y.mean(axis=0, dtype=np.float64) for Y in shapes])
     local = [Y - mean for Y, mean in zip(shapes, means, strict=True)]
     if len(shapes) == 1:
-        layout = Layout(np.eye(means.shape[1])[None], np.zeros_like(means))
+        motions = RigidMotions.identity(1, means.shape[1])
     else:
         sizes = np.array([len(Y) for Y in shapes])
         bounds = _link_bounds(local, links)
-        tree = LinkTree.of(links.pieces, bounds.ends, links.lengths, sizes)
+        tree = LinkTree.of(links.owners, bounds.ends, links.lengths, sizes)
         weights = sizes.astype(np.float64)
         source = check_random_state(random_state)
         directions = _start_directions(
             tree, owner, distances, source.normal(size=(n_starts, *means.shape))
         )
-        layout = straighten(tree, weights, directions)
+        motions = straighten(tree, weights, directions)
         breaker = TieBreaker.of(owner, centered - means[owner], distances)
-        layout = breaker.settled(layout, tree, bounds.only(tree.link[tree.order[1:]]), weights)
-        reached = np.linalg.norm(layout.link_vectors(links.pieces, bounds.ends), axis=1)
+        motions = breaker.settled(motions, tree, bounds.only(tree.link[tree.order[1:]]), weights)
+        reached = np.linalg.norm(bounds.vectors(motions), axis=1)
         if np.any(reached > links.lengths + TOO_LONG * tree.unit):
-            starts = [layout, _data_layout(breaker)]
-            layout = tighten_from_several(starts, weights, bounds, source)
-            layout = breaker.settled(layout, tree, bounds, weights)
+            starts = [motions, _motions_onto_data(breaker)]
+            motions = tighten_from_several(starts, weights, bounds, source)
+            motions = breaker.settled(motions, tree, bounds, weights)
         if keep_apart:
             gaps = np.full(len(shapes), np.inf)
-            np.minimum.at(gaps, links.pieces, links.lengths[:, None])
-            layout = Crowd.of(local, gaps, weights).separated(layout, bounds, tree)
-    translations = layout.centroids - (means[:, None, :] @ layout.turns)[:, 0, :]
-    return Placement.of(shapes, links, layout.turns, translations)
-
-
-def mixed_share(placed: Sequence[FloatArray]) -> float:
-    """Return the share of points whose nearest neighbor belongs to another component."""
-    sizes = np.array([len(Z) for Z in placed])
-    points, owner = np.concatenate(placed), np.repeat(np.arange(len(placed)), sizes)
-    counted = sizes[owner] > 1
-    if not counted.any():
-        return 0.0
-    # The nearest but itself; of points at the same place any may come first.
-    nearest = np.asarray(KDTree(points).query(points[counted], k=2)[1])
-    itself = nearest[:, 0] == np.flatnonzero(counted)
-    other = np.where(itself, nearest[:, 1], nearest[:, 0])
-    return float((owner[other] != owner[counted]).mean())
-
-
-def check_shapes(shapes: Sequence[FloatArray]) -> list[FloatArray]:
-    """Return the local embeddings of components, checked to have the same number of columns."""
-    checked = [check_points(Y, name=f"shapes[{p}]", min_samples=1) for p, Y in enumerate(shapes)]
-    widths = sorted({Y.shape[1] for Y in checked})
-    if len(widths) != 1:
-        msg = (
-            f"Components have {widths or 'no'} columns, but they are to lie in one space. Pass at "
-            f"least one component, all with the same number of columns; add zeros to the others."
-        )
-        raise InvalidInputError(msg)
-    return checked
-
-
-def check_links(links: Links, shapes: Sequence[FloatArray]) -> Links:
-    """Return links, checked to be between points of these shapes and to connect them all."""
-    pieces, members = (
-        np.asarray(part, dtype=np.intp).reshape(-1, 2) for part in (links.pieces, links.members)
-    )
-    lengths = np.asarray(links.lengths, dtype=np.float64)
-    refuse_no_distances(lengths, name="Lengths of links")
-    sizes = np.array([len(Y) for Y in shapes])
-    if not len(pieces) == len(members) == len(lengths):
-        msg = (
-            f"There are {len(pieces)} pairs of components, {len(members)} pairs of members and "
-            f"{len(lengths)} lengths. Every link has one of each."
-        )
-        raise InvalidInputError(msg)
-    known = bool(np.all((pieces >= 0) & (pieces < len(sizes))))
-    if not known or np.any((members < 0) | (members >= sizes[pieces])):
-        msg = (
-            f"A link names a point that does not exist: there are {len(sizes)} components of "
-            f"{sizes.min()} to {sizes.max()} points, counted from 0."
-        )
-        raise InvalidInputError(msg)
-    graph = csr_array(
-        (np.ones(len(pieces)), (pieces[:, 0], pieces[:, 1])), shape=(len(sizes), len(sizes))
-    )
-    n_groups = csgraph.connected_components(graph, directed=False)[0]
-    if n_groups > 1 or np.any(pieces[:, 0] == pieces[:, 1]):
-        msg = (
-            f"{len(pieces)} links leave {len(sizes)} components in {n_groups} group(s), and "
-            f"{int((pieces[:, 0] == pieces[:, 1]).sum())} of them join a component to itself. "
-            f"Groups could lie anywhere. Link every component to another one, as "
-            f"isofold.neighbors.connect does."
-        )
-        raise InvalidInputError(msg)
-    return Links(pieces, members, lengths)
+            np.minimum.at(gaps, links.owners, links.lengths[:, None])
+            motions = Crowd.of(local, gaps, weights).separated(motions, bounds, tree)
+    # Shapes were moved about their centroids; their points are given about the origin.
+    centers = (means[:, None, :] @ motions.rotations)[:, 0, :]
+    motions = RigidMotions(motions.rotations, motions.translations - centers)
+    return Placement.of(shapes, links, motions)
 
 
 def _check_representatives(
@@ -280,12 +129,12 @@ def _check_representatives(
 
 
 def _link_bounds(local: list[FloatArray], links: Links) -> Bounds:
-    """Return links as bounds from above between points relative to centroids."""
+    """Return links as upper bounds between points relative to centroids."""
     ends = [
-        [local[p][i] for p, i in zip(pieces, members, strict=True)]
-        for pieces, members in zip(links.pieces, links.members, strict=True)
+        [local[p][i] for p, i in zip(owners, members, strict=True)]
+        for owners, members in zip(links.owners, links.members, strict=True)
     ]
-    return Bounds(links.pieces, np.array(ends), links.lengths, np.ones(len(ends)))
+    return Bounds(links.owners, np.array(ends), links.lengths, np.ones(len(ends)))
 
 
 def _start_directions(
@@ -293,8 +142,8 @@ def _start_directions(
 ) -> FloatArray:
     """Return directions of links: as between components in the data first, then random ones."""
     n_shapes, q = directions.shape[1:]
-    share = (owner == np.arange(n_shapes)[:, None]) / np.bincount(owner)[:, None]
-    squares = share @ distances**2 @ share.T
+    fraction = (owner == np.arange(n_shapes)[:, None]) / np.bincount(owner)[:, None]
+    squares = fraction @ distances**2 @ fraction.T
     # Of the means of two sets: the mean square between them less half of those within.
     within = np.diag(squares)
     squares = np.maximum(squares - (within[:, None] + within) / 2.0, 0.0)
@@ -308,34 +157,13 @@ def _start_directions(
     return np.where(lengths > 0.0, directions / np.where(lengths > 0.0, lengths, 1.0), 1.0 / q)
 
 
-def _data_layout(breaker: TieBreaker) -> Layout:
-    """Return shapes moved onto the classical scaling of their representatives' distances."""
+def _motions_onto_data(breaker: TieBreaker) -> RigidMotions:
+    """Return motions of shapes onto the classical scaling of their representatives' distances."""
     q = breaker.centered.shape[1]
     squares = breaker.distances**2
     scaled = classical_scaling(squares, min(q, len(squares))).coordinates
     scaled = np.pad(scaled, ((0, 0), (0, q - scaled.shape[1])))
-    motions = [
+    return RigidMotions.stacked(
         procrustes(breaker.centered[own], scaled[own]).transform
         for own in breaker.owner == np.unique(breaker.owner)[:, None]
-    ]
-    # Shapes are given relative to their centroids, so translations are where these go.
-    return Layout(
-        np.array([motion.rotation for motion in motions]),
-        np.array([motion.translation for motion in motions]),
     )
-
-
-def _apply(
-    shapes: Sequence[FloatArray], maps: FloatArray, translations: FloatArray
-) -> list[FloatArray]:
-    return [Y @ A + b for Y, A, b in zip(shapes, maps, translations, strict=True)]
-
-
-def _stretch(shape: FloatArray, matrix: FloatArray) -> FloatArray:
-    """Return the singular values of a map on the directions in which a shape has extent."""
-    principal = principal_coordinates(shape)
-    # Along a line a solver leaves some noise across, which is no extent.
-    extent = principal.axes[:, principal.variances > FLAT**2 * principal.variances.max(initial=0.0)]
-    values = np.ones(len(matrix))
-    values[: extent.shape[1]] = np.linalg.svd(extent.T @ matrix, compute_uv=False)
-    return np.sort(values)[::-1]

@@ -1,9 +1,9 @@
 """Shapes kept as far from each other as in the data, with links as long as possible.
 
-A link is the shortest way between two shapes, so a shape may come no nearer to others than its
+A link is the shortest path between two shapes, so a shape may come no nearer to others than its
 shortest link. Variance alone does not see to that: sheets that faced each other in the data close
 up like scissors, and what had room in space has none in the plane. Pairs of points that are too
-near become bounds from below of the same program (`tightening`); it turns shapes
+near become lower bounds of the same program (`tightening`); it rotates shapes
 about their link ends and keeps links. What still lies on something is pushed outward along with
 its branch, which lengthens its link.
 """
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import KDTree
 
-from isofold._typing import FloatArray
-from isofold.linalg.motions import Layout
+from isofold._typing import BoolArray, FloatArray
+from isofold.linalg.motions import RigidMotions
 from isofold.placement.clearance import NEAR_ENOUGH, clearing_push
 from isofold.placement.rigid.link_tree import LinkTree
 from isofold.placement.rigid.tightening import Bounds, Tolerance, tighten
@@ -35,8 +35,8 @@ PAIRS_EACH = 6
 MOST_ROUNDS = 6
 """Rounds of new bounds."""
 
-ROUGHLY = Tolerance(violation=1e-4, gradient=1e-5, rounds=6, steps=50)
-"""Bounds from below need not be exact: links are set right afterwards."""
+COARSELY = Tolerance(violation=1e-4, gradient=1e-5, rounds=6, steps=50)
+"""Lower bounds need not be exact: links are set right afterwards."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Crowd:
 
     Attributes
     ----------
-    shapes : list of ndarray of shape (n_p, q)
+    shapes : tuple of ndarray of shape (n_p, q)
         Points relative to their centroids.
     gaps : ndarray of shape (n_shapes,)
         How far every shape is from all others in the data.
@@ -53,39 +53,41 @@ class Crowd:
         Weights in the variance.
     """
 
-    shapes: list[FloatArray]
+    shapes: tuple[FloatArray, ...]
     gaps: FloatArray
     weights: FloatArray
 
     @classmethod
     def of(cls, shapes: list[FloatArray], gaps: FloatArray, weights: FloatArray) -> Crowd:
         """Return a crowd of shapes, thinned out where they have many points."""
-        return cls([Y[:: -(-len(Y) // MOST_POINTS)] for Y in shapes], gaps, weights)
+        return cls(tuple(Y[:: -(-len(Y) // MOST_POINTS)] for Y in shapes), gaps, weights)
 
-    def placed(self, layout: Layout, shape: int) -> FloatArray:
-        """Return the points of a shape in a layout."""
-        moved: FloatArray = self.shapes[shape] @ layout.turns[shape] + layout.centroids[shape]
+    def placed(self, motions: RigidMotions, shape: int) -> FloatArray:
+        """Return the moved points of a shape."""
+        moved: FloatArray = (
+            self.shapes[shape] @ motions.rotations[shape] + motions.translations[shape]
+        )
         return moved
 
-    def separated(self, layout: Layout, links: Bounds, tree: LinkTree) -> Layout:
-        """Return a layout in which no shape comes nearer to another than its gap."""
-        found = self._too_near(layout)
+    def separated(self, motions: RigidMotions, links: Bounds, tree: LinkTree) -> RigidMotions:
+        """Return motions after which no shape comes nearer to another than its gap."""
+        found = self._too_near(motions)
         if found is None:
-            return layout
+            return motions
         bounds = [links]
-        # On a line nothing can turn out of the way.
-        for _ in range(MOST_ROUNDS if layout.centroids.shape[1] > 1 else 0):
+        # On a line nothing can rotate aside.
+        for _ in range(MOST_ROUNDS if motions.translations.shape[1] > 1 else 0):
             bounds.append(found)
-            layout = tighten(layout, self.weights, Bounds.joined(bounds), ROUGHLY)
-            # More than before: there is no room to turn.
-            before, found = found, self._too_near(layout)
+            motions = tighten(motions, self.weights, Bounds.joined(bounds), COARSELY)
+            # More than before: there is no room to rotate.
+            before, found = found, self._too_near(motions)
             if found is None or len(found.lengths) > len(before.lengths):
                 break
-        return self._pushed(layout, links, tree)
+        return self._pushed(motions, links, tree)
 
-    def _too_near(self, layout: Layout) -> Bounds | None:
-        """Return bounds from below on near pairs, or None if no two shapes are too near."""
-        points = [self.placed(layout, p) for p in range(len(self.shapes))]
+    def _too_near(self, motions: RigidMotions) -> Bounds | None:
+        """Return lower bounds on near pairs, or None if no two shapes are too near."""
+        points = [self.placed(motions, p) for p in range(len(self.shapes))]
         trees = [KDTree(Z) for Z in points]
         centers = np.array([Z.mean(axis=0) for Z in points])
         reach = np.array(
@@ -98,7 +100,7 @@ class Crowd:
                 apart = np.linalg.norm(centers[p] - centers[other]) - reach[p] - reach[other]
                 if apart >= gap or gap == 0.0:
                     continue
-                distances, nearest = (np.asarray(part) for part in trees[p].query(points[other]))
+                distances, nearest = map(np.asarray, trees[p].query(points[other]))
                 if distances.min() >= (1.0 - NEAR_ENOUGH) * gap:
                     continue
                 crowded = True
@@ -117,26 +119,34 @@ class Crowd:
             np.array(shapes), np.concatenate(ends), np.array(lengths), -np.ones(len(lengths))
         )
 
-    def _pushed(self, layout: Layout, links: Bounds, tree: LinkTree) -> Layout:
+    def _pushed(self, motions: RigidMotions, links: Bounds, tree: LinkTree) -> RigidMotions:
         """Give links their lengths again, and push out the branches that are still too near."""
         for step, shape in enumerate(tree.order[1:], start=1):
             branch = tree.branches[shape]
             parent = tree.parent[shape]
-            end = layout.centroids[parent] + tree.near[shape] @ layout.turns[parent]
-            link = layout.centroids[shape] + tree.far[shape] @ layout.turns[shape] - end
+            end = motions.translations[parent] + tree.near[shape] @ motions.rotations[parent]
+            link = motions.translations[shape] + tree.far[shape] @ motions.rotations[shape] - end
             size = float(np.linalg.norm(link))
             if size > 0.0 and tree.is_bridge(shape, links.shapes):
-                layout = layout.shifted(branch, (tree.length[shape] / size - 1.0) * link)
-            others = np.concatenate([self.placed(layout, p) for p in tree.order[:step]])
-            center = self.weights[branch] @ layout.centroids[branch] / self.weights[branch].sum()
-            ways = [center - others.mean(axis=0), link]
-            layout = layout.shifted(branch, self._push(layout, shape, KDTree(others), ways))
-        return layout
+                motions = _shifted(motions, branch, (tree.length[shape] / size - 1.0) * link)
+            others = np.concatenate([self.placed(motions, p) for p in tree.order[:step]])
+            center = (
+                self.weights[branch] @ motions.translations[branch] / self.weights[branch].sum()
+            )
+            directions = [center - others.mean(axis=0), link]
+            push = self._push(motions, shape, KDTree(others), directions)
+            motions = _shifted(motions, branch, push)
+        return motions
 
     def _push(
-        self, layout: Layout, shape: int, others: KDTree, ways: list[FloatArray]
+        self, motions: RigidMotions, shape: int, others: KDTree, directions: list[FloatArray]
     ) -> FloatArray:
-        """Return the shortest push, along one of several ways, that clears a shape of others."""
-        own, gap = self.placed(layout, shape), self.gaps[shape]
-        pushes = [clearing_push(others, own, way, gap) for way in ways]
+        """Return the shortest push, in one of several directions, that clears a shape of others."""
+        own, gap = self.placed(motions, shape), self.gaps[shape]
+        pushes = [clearing_push(others, own, direction, gap) for direction in directions]
         return min(pushes, key=lambda push: float(np.linalg.norm(push)))
+
+
+def _shifted(motions: RigidMotions, moved: BoolArray, by: FloatArray) -> RigidMotions:
+    """Return the motions with some shapes moved along a vector."""
+    return RigidMotions(motions.rotations, motions.translations + moved[:, None] * by)

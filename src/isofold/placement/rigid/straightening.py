@@ -1,15 +1,15 @@
 """A tree of rigid shapes pulled straight: the layout of largest variance.
 
-Shape p turns by R_p about its centroid m_p. A link e of length d from the end a of p to the end b
+Shape p rotates by R_p about its centroid m_p. A link e of length d from the end a of p to the end b
 of its child c (ends relative to centroids) puts the child at
 
     m_c = m_p + a R_p + d u_e − b R_c,      R_p ∈ O(q), |u_e| = 1,
 
 so every link has its length exactly, and all centroids M = B V are linear in the stacked V of
-turns and directions. The variance Σ n_p |m_p − m|² = ⟨V, FV⟩ is convex in V: its linearization is
-a lower bound, and maximizing that over the blocks of V (polar factors, unit vectors) never lowers
-it (generalized power method, Journée et al. 2010). A shape enters only by the span of its ends;
-how it lies across that span does not change the variance and is left to `ties`.
+rotations and directions. The variance Σ n_p |m_p − m|² = ⟨V, FV⟩ is convex in V: its linearization
+is a lower bound, and maximizing that over the blocks of V (polar factors, unit vectors) never
+lowers it (generalized power method, Journée et al. 2010). A shape enters only by the span of its
+ends; how it lies across that span does not change the variance and is left to `ties`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isofold._typing import FloatArray, IntArray
-from isofold.linalg.motions import Layout
+from isofold.linalg.motions import RigidMotions
 from isofold.placement.rigid.link_tree import LinkTree
 
 __all__ = ["straighten"]
@@ -30,21 +30,21 @@ MOST_STEPS, LEAST_GAIN = 2000, 1e-14
 SAME_VARIANCE = 1e-7
 """Starts whose variance is so near to the best count as equal: the first of them is taken."""
 
-FLAT = 1e-9
+LEAST_END = 1e-9
 """A direction of the ends of a shape shorter than this, relative to the longest, is none."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Blocks:
-    """How turns and directions are stacked: `spans[p]` is an orthonormal basis of the ends of p."""
+    """How rotations and directions are stacked; `spans[p]` is a basis of the ends of shape p."""
 
-    spans: list[FloatArray]
+    spans: tuple[FloatArray, ...]
     begin: IntArray
-    groups: list[IntArray]
+    groups: tuple[IntArray, ...]
 
 
-def straighten(tree: LinkTree, weights: FloatArray, directions: FloatArray) -> Layout:
-    """Return the layout of largest variance among those that the starts lead to."""
+def straighten(tree: LinkTree, weights: FloatArray, directions: FloatArray) -> RigidMotions:
+    """Return the motions of largest variance among those that the starts lead to."""
     blocks = _stack(tree)
     B = _centroid_map(tree, blocks)
     centered = B - (weights / weights.sum()) @ B
@@ -62,7 +62,7 @@ def straighten(tree: LinkTree, weights: FloatArray, directions: FloatArray) -> L
         V = np.stack([_flipped(signs, F) for signs in V])
         variance = np.einsum("srq,srq->s", V, F @ V)
     best = int(np.argmax(variance >= (1.0 - SAME_VARIANCE) * variance.max()))
-    return Layout(_whole_turns(V[best], blocks), B @ V[best])
+    return RigidMotions(_whole_rotations(V[best], blocks), B @ V[best])
 
 
 def _stack(tree: LinkTree) -> _Blocks:
@@ -71,17 +71,17 @@ def _stack(tree: LinkTree) -> _Blocks:
     spans = []
     for p in range(n_shapes):
         _, sizes, axes = np.linalg.svd(tree.ends_of(p), full_matrices=False)
-        spans.append(axes[sizes > FLAT * max(tree.unit, sizes.max(initial=0.0))].T)
+        spans.append(axes[sizes > LEAST_END * max(tree.unit, sizes.max(initial=0.0))].T)
     sizes = np.array([span.shape[1] for span in spans] + [1] * n_shapes)
     begin = np.concatenate([[0], np.cumsum(sizes)])
     groups = [
         begin[:-1][sizes == size][:, None] + np.arange(size) for size in np.unique(sizes[sizes > 0])
     ]
-    return _Blocks(spans, begin, groups)
+    return _Blocks(tuple(spans), begin, tuple(groups))
 
 
 def _centroid_map(tree: LinkTree, blocks: _Blocks) -> FloatArray:
-    """Return B, which maps turns and directions to centroids."""
+    """Return B, which maps rotations and directions to centroids."""
     n_shapes = len(tree.parent)
     B = np.zeros((n_shapes, blocks.begin[-1]))
     for child in tree.order[1:]:
@@ -126,12 +126,12 @@ def _flipped(signs: FloatArray, F: FloatArray) -> FloatArray:
         signs[best] *= -1.0
 
 
-def _whole_turns(V: FloatArray, blocks: _Blocks) -> FloatArray:
-    """Return orthogonal matrices that turn the spans of ends as found, and the rest somehow."""
+def _whole_rotations(V: FloatArray, blocks: _Blocks) -> FloatArray:
+    """Return orthogonal matrices that rotate the spans of ends as found, the rest arbitrarily."""
     q = V.shape[1]
-    turns = np.empty((len(blocks.spans), q, q))
+    rotations = np.empty((len(blocks.spans), q, q))
     for p, span in enumerate(blocks.spans):
         # Polar factor of a partial isometry: complements are matched by the decomposition.
         left, _, right = np.linalg.svd(span @ V[blocks.begin[p] : blocks.begin[p + 1]])
-        turns[p] = left @ right
-    return turns
+        rotations[p] = left @ right
+    return rotations

@@ -1,8 +1,8 @@
 """Among layouts of equal variance, the one whose distances agree best with the data.
 
-Cut a link: the branch beyond it may turn about the line from the link's end to the branch's mean
-as one rigid body, since this moves no end and no mean. Likewise a shape may turn across the span
-of its own ends. Such a turn is W ∈ O(k) on the complement N of the fixed directions, and with
+Cut a link: the branch beyond it may rotate about the line from the link's end to the branch's mean
+as one rigid body, since this moves no end and no mean. Likewise a shape may rotate across the span
+of its own ends. Such a rotation is W ∈ O(k) on the complement N of the fixed directions, and with
 coordinates n_i = (z_i − c) N the squared distances of moved to other points are linear in it,
 
     |z_i − z_j|² = κ_ij − 2 n_i W n_jᵀ,
@@ -21,43 +21,43 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from isofold._typing import BoolArray, FloatArray, IntArray
-from isofold.linalg.motions import Layout
+from isofold.linalg.motions import RigidMotions
 from isofold.placement.rigid.link_tree import LinkTree
 from isofold.placement.rigid.tightening import Bounds
 
-__all__ = ["TieBreaker", "Turn"]
+__all__ = ["FreeRotation", "TieBreaker"]
 
 MOST_ROUNDS = 3
-"""Rounds over all turns at most; one or two are usual."""
+"""Rounds over all rotations at most; one or two are usual."""
 
 MOST_REPRESENTATIVES = 300
 """Representatives of all shapes together, about: more would settle nothing else."""
 
 MOST_STEPS, LEAST_CHANGE = 30, 1e-6
-"""Steps of one turn at most, and the relative change of its stress that ends them."""
+"""Steps of one rotation at most, and the relative change of its stress that ends them."""
 
 LEAST_GAIN = 1e-9
-"""A turn is taken if it lowers the stress by more than this part of it: ties stay as they are."""
+"""A rotation is taken if it lowers the stress by more than this fraction: ties stay as they are."""
 
-FLAT = 1e-9
+LEAST_LENGTH = 1e-9
 """Vectors shorter than this, relative to the largest length, have no direction."""
 
 NEAREST = 1e-2
-"""Distances below this part of their mean are raised to it, so that none has all the weight."""
+"""Distances below this fraction of their mean are raised to it, so that none has all the weight."""
 
 
 @dataclass(frozen=True, eq=False)
-class Turn:
+class FreeRotation:
     """A rigid motion that leaves the variance as it is.
 
     Attributes
     ----------
     moved : ndarray of bool of shape (n_shapes,)
-        The shapes that turn together.
+        The shapes that rotate together.
     center : ndarray of shape (q,)
         A point that stays.
     complement : ndarray of shape (q, k)
-        Orthonormal directions, as columns, in which the shapes may turn.
+        Orthonormal directions, as columns, in which the shapes may rotate.
     """
 
     moved: BoolArray
@@ -65,9 +65,17 @@ class Turn:
     complement: FloatArray
 
     def matrix(self, W: FloatArray) -> FloatArray:
-        """Return the turn W of the complement as a matrix of all directions."""
+        """Return the rotation W of the complement as a matrix of all directions."""
         N = self.complement
         return np.eye(len(N)) + N @ (W - np.eye(len(W))) @ N.T
+
+    def added_to(self, motions: RigidMotions, W: FloatArray) -> RigidMotions:
+        """Return motions followed by the rotation W of these shapes as one rigid body."""
+        rotations, centroids = motions.rotations.copy(), motions.translations.copy()
+        moved, matrix = self.moved, self.matrix(W)
+        rotations[moved] = rotations[moved] @ matrix
+        centroids[moved] = self.center + (centroids[moved] - self.center) @ matrix
+        return RigidMotions(rotations, centroids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,77 +105,81 @@ class TieBreaker:
         kept = within % step == 0
         return cls(owner[kept], centered[kept], distances[np.ix_(kept, kept)])
 
-    def settled(self, layout: Layout, tree: LinkTree, links: Bounds, weights: FloatArray) -> Layout:
-        """Return the layout of the same variance that agrees best with the distances."""
+    def settled(
+        self, motions: RigidMotions, tree: LinkTree, links: Bounds, weights: FloatArray
+    ) -> RigidMotions:
+        """Return the motions of the same variance that agrees best with the distances."""
         # First every shape joins those nearer to the root, whatever lies beyond it, so that the
         # result does not depend on how ties happened to fall; then all see all others.
         is_seen = np.zeros(len(weights), dtype=bool)
         for shape in tree.order:
             alone = np.arange(len(weights)) == shape
-            for kind in TURNS:
-                turn = kind(layout, tree, links, weights, shape)
-                layout = self._turned(layout, turn, alone, is_seen)
+            for kind in ROTATIONS:
+                free = kind(motions, tree, links, weights, shape)
+                motions = self._rotated(motions, free, alone, is_seen)
             is_seen |= alone
         for _ in range(MOST_ROUNDS):
-            before = layout
-            for shape, kind in product(tree.order, TURNS):
-                turn = kind(layout, tree, links, weights, shape)
-                layout = self._turned(layout, turn, turn.moved, ~turn.moved)
-            if layout is before:
+            before = motions
+            for shape, kind in product(tree.order, ROTATIONS):
+                free = kind(motions, tree, links, weights, shape)
+                motions = self._rotated(motions, free, free.moved, ~free.moved)
+            if motions is before:
                 break
-        return layout
+        return motions
 
-    def _turned(self, layout: Layout, turn: Turn, judged: BoolArray, against: BoolArray) -> Layout:
-        """Return the layout with a turn that lowers the stress of some shapes against others."""
+    def _rotated(
+        self, motions: RigidMotions, free: FreeRotation, judged: BoolArray, against: BoolArray
+    ) -> RigidMotions:
+        """Return motions with a rotation that lowers the stress of some shapes against others."""
         rows, columns = judged[self.owner], against[self.owner]
-        if not rows.any() or not columns.any() or turn.complement.shape[1] == 0:
-            return layout
-        Z = layout.points(self.owner, self.centered)
-        moved, others = ((Z[part] - turn.center) @ turn.complement for part in (rows, columns))
+        if not rows.any() or not columns.any() or free.complement.shape[1] == 0:
+            return motions
+        Z = motions.apply(self.centered, self.owner)
+        moved, others = ((Z[side] - free.center) @ free.complement for side in (rows, columns))
         distances = self.distances[np.ix_(rows, columns)]
         least = NEAREST * float(distances.mean())
         scale = 1.0 / np.maximum(distances, least) ** 4 if least > 0.0 else np.ones_like(distances)
         constant = cdist(Z[rows], Z[columns], "sqeuclidean") + 2.0 * moved @ others.T
-        stress = _TurnStress(moved, others, constant - distances**2, scale)
+        stress = _RotationStress(moved, others, constant - distances**2, scale)
         W = stress.minimum()
         before = stress.value(np.eye(len(W)))
         if before - stress.value(W) <= LEAST_GAIN * before:
-            return layout
-        return layout.turned(turn.moved, turn.center, turn.matrix(W))
+            return motions
+        return free.added_to(motions, W)
 
 
-def _branch_turn(
-    layout: Layout, tree: LinkTree, links: Bounds, weights: FloatArray, shape: int
-) -> Turn:
-    """Return the turn of the branch of a shape; none in a cycle of links, or of the root."""
+def _branch_rotation(
+    motions: RigidMotions, tree: LinkTree, links: Bounds, weights: FloatArray, shape: int
+) -> FreeRotation:
+    """Return the rotation of the branch of a shape; none in a cycle of links, or of the root."""
     branch, parent = tree.branches[shape], tree.parent[shape]
     if parent < 0 or not tree.is_bridge(shape, links.shapes):
-        return Turn(branch, layout.centroids[shape], np.zeros((links.ends.shape[2], 0)))
-    end = layout.centroids[parent] + tree.near[shape] @ layout.turns[parent]
-    mean = weights[branch] @ layout.centroids[branch] / weights[branch].sum()
-    return Turn(branch, end, _complement((mean - end)[None], tree.unit))
+        return FreeRotation(branch, motions.translations[shape], np.zeros((links.ends.shape[2], 0)))
+    end = motions.translations[parent] + tree.near[shape] @ motions.rotations[parent]
+    mean = weights[branch] @ motions.translations[branch] / weights[branch].sum()
+    return FreeRotation(branch, end, _complement((mean - end)[None], tree.unit))
 
 
-def _own_turn(
-    layout: Layout, tree: LinkTree, links: Bounds, weights: FloatArray, shape: int
-) -> Turn:
-    """Return the turn of a shape alone, across the span of its link ends."""
-    ends = links.ends[links.shapes == shape] @ layout.turns[shape]
+def _own_rotation(
+    motions: RigidMotions, tree: LinkTree, links: Bounds, weights: FloatArray, shape: int
+) -> FreeRotation:
+    """Return the rotation of a shape alone, across the span of its link ends."""
+    ends = links.ends[links.shapes == shape] @ motions.rotations[shape]
     alone = np.arange(len(weights)) == shape
-    return Turn(alone, layout.centroids[shape], _complement(ends, tree.unit))
+    return FreeRotation(alone, motions.translations[shape], _complement(ends, tree.unit))
 
 
-TURNS = (_branch_turn, _own_turn)
+ROTATIONS = (_branch_rotation, _own_rotation)
 
 
 def _complement(vectors: FloatArray, unit: float) -> FloatArray:
     """Return orthonormal directions across given vectors, as columns."""
     _, sizes, axes = np.linalg.svd(vectors, full_matrices=True)
-    return axes[int((sizes > FLAT * unit).sum()) :].T
+    return axes[int((sizes > LEAST_LENGTH * unit).sum()) :].T
 
 
 @dataclass(frozen=True, eq=False)
-class _TurnStress:
+class _RotationStress:
     """Σ s_ij (c_ij − 2 n_i W n_jᵀ)² as a function of W."""
 
     moved: FloatArray

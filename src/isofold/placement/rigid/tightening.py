@@ -4,8 +4,8 @@ Where links form cycles, or shapes must not come too near to each other, the lay
 
     Σ n_p |m_p − m|²    subject to    |z_i − z_j| ≤ d   or   |z_i − z_j| ≥ d
 
-over turns R_p = R_p⁰ (I − A_p)(I + A_p)⁻¹ (Cayley, A_p skew) and centroids m_p, by an augmented
-Lagrangian whose minima are found with L-BFGS. Turns stay orthogonal throughout. Bounds that
+over rotations R_p = R_p⁰ (I − A_p)(I + A_p)⁻¹ (Cayley, A_p skew) and centroids m_p, by an augmented
+Lagrangian whose minima are found with L-BFGS. Rotations stay orthogonal throughout. Bounds that
 contradict each other are missed by as little as a large penalty on the squares allows.
 """
 
@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from isofold._typing import FloatArray, IntArray
-from isofold.linalg.motions import Layout
+from isofold.linalg.motions import RigidMotions
 
 __all__ = ["Bounds", "Tolerance", "tighten", "tighten_from_several"]
 
@@ -28,14 +28,14 @@ FIRST_PENALTY, PENALTY_GROWTH, LARGEST_PENALTY = 10.0, 4.0, 1e6
 """Penalties on squared distances in units of the mean squared distance to the center."""
 
 ENOUGH_PROGRESS = 0.25
-"""A round that leaves more than this part of the violation makes the penalty grow."""
+"""A round that leaves more than this fraction of the violation makes the penalty grow."""
 
 
 N_SHAKES, SHAKE = 2, 0.3
-"""Further starts, and by how much they differ, in radians and parts of the layout's size."""
+"""Further starts, and by how much they differ, in radians and fractions of the layout's size."""
 
 SAME_MISS = 1e-4
-"""Layouts that miss their bounds by as much up to this part count as equally near."""
+"""Layouts that miss their bounds by as much up to this fraction count as equally near."""
 
 
 @dataclass(frozen=True)
@@ -90,28 +90,35 @@ class Bounds:
         return Bounds(self.shapes[rows], self.ends[rows], self.lengths[rows], self.signs[rows])
 
     @classmethod
-    def joined(cls, parts: list[Bounds]) -> Bounds:
+    def joined(cls, lists: list[Bounds]) -> Bounds:
         """Return all bounds of several lists."""
         names = ("shapes", "ends", "lengths", "signs")
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        return cls(*(np.concatenate([getattr(one, name) for one in lists]) for name in names))
+
+    def vectors(self, motions: RigidMotions) -> FloatArray:
+        """Return the vectors from the first to the second point of every bound."""
+        first, second = (
+            motions.apply(self.ends[:, side], self.shapes[:, side]) for side in range(2)
+        )
+        return second - first
 
 
 def tighten(
-    layout: Layout, weights: FloatArray, bounds: Bounds, tolerance: Tolerance = EXACTLY
-) -> Layout:
-    """Return a layout of (locally) largest variance within bounds."""
-    shares = weights / weights.sum()
-    center = shares @ layout.centroids
-    turns, centroids = layout.turns, layout.centroids - center
-    unit = float(np.sqrt(shares @ (centroids**2).sum(axis=1)))
+    motions: RigidMotions, weights: FloatArray, bounds: Bounds, tolerance: Tolerance = EXACTLY
+) -> RigidMotions:
+    """Return motions of (locally) largest variance within bounds."""
+    fractions = weights / weights.sum()
+    center = fractions @ motions.translations
+    rotations, centroids = motions.rotations, motions.translations - center
+    unit = float(np.sqrt(fractions @ (centroids**2).sum(axis=1)))
     unit = max(unit, float(bounds.lengths.max()), np.finfo(np.float64).tiny)
     scaled = Bounds(bounds.shapes, bounds.ends / unit, bounds.lengths / unit, bounds.signs)
     centroids, multipliers = centroids / unit, np.zeros(len(bounds.lengths))
     penalty, before = FIRST_PENALTY, np.inf
     for _ in range(tolerance.rounds):
-        lagrangian = _Lagrangian(turns, shares, scaled, multipliers, penalty)
-        turns, centroids = lagrangian.minimum(centroids, tolerance)
-        excess = lagrangian.excess(turns, centroids)
+        lagrangian = _Lagrangian(rotations, fractions, scaled, multipliers, penalty)
+        rotations, centroids = lagrangian.minimum(centroids, tolerance)
+        excess = lagrangian.excess(rotations, centroids)
         violation = float(np.abs(np.maximum(excess, -multipliers / penalty)).max())
         if violation <= tolerance.violation:
             break
@@ -121,36 +128,38 @@ def tighten(
         if violation > ENOUGH_PROGRESS * before:
             penalty = min(PENALTY_GROWTH * penalty, LARGEST_PENALTY)
         before = violation
-    left, _, right = np.linalg.svd(turns)
-    return Layout(left @ right, centroids * unit + center)
+    left, _, right = np.linalg.svd(rotations)
+    return RigidMotions(left @ right, centroids * unit + center)
 
 
 def tighten_from_several(
-    starts: Sequence[Layout],
+    starts: Sequence[RigidMotions],
     weights: FloatArray,
     bounds: Bounds,
     random_state: np.random.RandomState,
-) -> Layout:
-    """Return the best of the layouts within bounds that are found from several starts.
+) -> RigidMotions:
+    """Return the best of the motions within bounds that are found from several starts.
 
-    Some more starts lie near the first one, since a layout along a line has no way out of it. Of
+    Some more starts lie near the first one, since shapes along a line never leave it. Of
     two layouts the better one misses the bounds by less, or by as little with a larger variance.
     """
-    layout, shares = starts[0], weights / weights.sum()
-    unit = float(np.linalg.norm(layout.centroids - shares @ layout.centroids, axis=1).max())
+    motions, fractions = starts[0], weights / weights.sum()
+    unit = float(
+        np.linalg.norm(motions.translations - fractions @ motions.translations, axis=1).max()
+    )
     found = [tighten(start, weights, bounds) for start in starts]
     for _ in range(N_SHAKES):
-        noise = random_state.normal(size=layout.turns.shape)
-        left, _, right = np.linalg.svd(layout.turns + SHAKE * noise)
-        shifts = SHAKE * unit * random_state.normal(size=layout.centroids.shape)
-        shaken = Layout(left @ right, layout.centroids + shifts)
+        noise = random_state.normal(size=motions.rotations.shape)
+        left, _, right = np.linalg.svd(motions.rotations + SHAKE * noise)
+        shifts = SHAKE * unit * random_state.normal(size=motions.translations.shape)
+        shaken = RigidMotions(left @ right, motions.translations + shifts)
         found.append(tighten(shaken, weights, bounds))
-    gaps = [np.linalg.norm(one.link_vectors(bounds.shapes, bounds.ends), axis=1) for one in found]
+    gaps = [np.linalg.norm(bounds.vectors(one), axis=1) for one in found]
     missed = [
         float((np.maximum(0.0, bounds.signs * (g - bounds.lengths)) ** 2).sum()) for g in gaps
     ]
-    centered = [one.centroids - shares @ one.centroids for one in found]
-    variances = [float(shares @ (m**2).sum(axis=1)) for m in centered]
+    centered = [one.translations - fractions @ one.translations for one in found]
+    variances = [float(fractions @ (m**2).sum(axis=1)) for m in centered]
     allowed = min(missed) * (1.0 + SAME_MISS) + (SAME_MISS * unit) ** 2
     best = np.argmax(np.where(np.array(missed) <= allowed, variances, -1.0))
     return found[int(best)]
@@ -158,16 +167,16 @@ def tighten_from_several(
 
 @dataclass(frozen=True, eq=False)
 class _Lagrangian:
-    """The augmented Lagrangian around given turns, as a function of skew matrices and centroids."""
+    """The augmented Lagrangian around rotations, as a function of skew matrices and centroids."""
 
-    turns: FloatArray
-    shares: FloatArray
+    rotations: FloatArray
+    fractions: FloatArray
     bounds: Bounds
     multipliers: FloatArray
     penalty: float
 
     def minimum(self, centroids: FloatArray, tolerance: Tolerance) -> tuple[FloatArray, FloatArray]:
-        """Return turns and centroids that minimize it."""
+        """Return rotations and centroids that minimize it."""
         n_shapes, q = centroids.shape
         start = np.concatenate([np.zeros(n_shapes * q * (q - 1) // 2), centroids.ravel()])
         found = minimize(
@@ -178,54 +187,56 @@ class _Lagrangian:
             options={"maxiter": tolerance.steps, "ftol": 0.0, "gtol": tolerance.gradient},
         )
         cayley, _, centroids = self._unpacked(found.x)
-        return self.turns @ cayley, centroids
+        return self.rotations @ cayley, centroids
 
-    def excess(self, turns: FloatArray, centroids: FloatArray) -> FloatArray:
+    def excess(self, rotations: FloatArray, centroids: FloatArray) -> FloatArray:
         """Return by how much squared distances are beyond their bounds; negative within."""
-        gaps = self._gaps(turns, centroids)
+        gaps = self._gaps(rotations, centroids)
         return self.bounds.signs * ((gaps**2).sum(axis=1) - self.bounds.lengths**2)
 
-    def _gaps(self, turns: FloatArray, centroids: FloatArray) -> FloatArray:
-        return -Layout(turns, centroids).link_vectors(self.bounds.shapes, self.bounds.ends)
+    def _gaps(self, rotations: FloatArray, centroids: FloatArray) -> FloatArray:
+        return -self.bounds.vectors(RigidMotions(rotations, centroids))
 
     @cached_property
     def _incidence(self) -> sp.csr_array:
         """The first and second end of every bound, as +1 and −1 in the row of its shape."""
         n_bounds = len(self.bounds.lengths)
         signs = np.repeat([1.0, -1.0], n_bounds)
-        places = (self.bounds.shapes.T.ravel(), np.arange(2 * n_bounds))
-        return sp.csr_array((signs, places), shape=(len(self.shares), 2 * n_bounds))
+        positions = (self.bounds.shapes.T.ravel(), np.arange(2 * n_bounds))
+        return sp.csr_array((signs, positions), shape=(len(self.fractions), 2 * n_bounds))
 
     def value(self, x: FloatArray) -> tuple[float, FloatArray]:
         """Return the value and its gradient."""
         cayley, inverse, centroids = self._unpacked(x)
         n_shapes, q = centroids.shape
-        turns = self.turns @ cayley
-        gaps = self._gaps(turns, centroids)
+        rotations = self.rotations @ cayley
+        gaps = self._gaps(rotations, centroids)
         bounds = self.bounds
         excess = bounds.signs * ((gaps**2).sum(axis=1) - bounds.lengths**2)
         force = np.maximum(0.0, self.multipliers + self.penalty * excess)
-        centered = centroids - self.shares @ centroids
+        centered = centroids - self.fractions @ centroids
         value = float((force**2).sum()) / (2.0 * self.penalty) - float(
-            self.shares @ (centered**2).sum(axis=1)
+            self.fractions @ (centered**2).sum(axis=1)
         )
         pull = (2.0 * force * bounds.signs)[:, None] * gaps
-        to_centroids = -2.0 * self.shares[:, None] * centered
+        to_centroids = -2.0 * self.fractions[:, None] * centered
         ends = bounds.ends.transpose(1, 0, 2).reshape(-1, q)
         pulls = np.concatenate([pull, pull])
         to_centroids += self._incidence @ pulls
         torques = (ends[:, :, None] * pulls[:, None, :]).reshape(len(ends), -1)
-        to_turns = (self._incidence @ torques).reshape(n_shapes, q, q)
+        to_rotations = (self._incidence @ torques).reshape(n_shapes, q, q)
         # R = R⁰ C with C = (I − A)(I + A)⁻¹ has dC = −(I + C) dA (I + A)⁻¹.
         back = (np.eye(q) + cayley).transpose(0, 2, 1)
-        to_skew = -back @ self.turns.transpose(0, 2, 1) @ to_turns @ inverse.transpose(0, 2, 1)
+        to_skew = (
+            -back @ self.rotations.transpose(0, 2, 1) @ to_rotations @ inverse.transpose(0, 2, 1)
+        )
         rows, columns = np.triu_indices(q, 1)
         to_skew = to_skew[:, rows, columns] - to_skew[:, columns, rows]
         return value, np.concatenate([to_skew.ravel(), to_centroids.ravel()])
 
     def _unpacked(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return Cayley transforms, the inverses in them, and centroids."""
-        n_shapes, q = self.turns.shape[:2]
+        n_shapes, q = self.rotations.shape[:2]
         n_skew = n_shapes * q * (q - 1) // 2
         rows, columns = np.triu_indices(q, 1)
         skew = np.zeros((n_shapes, q, q))

@@ -4,7 +4,7 @@ For any block-diagonal Λ with C − Λ + εE ⪰ 0 (E is the identity on orthon
 are R) the optimum is at least tr Λ − εR, since ⟨E, YYᵀ⟩ = R. At a critical point Λ_i =
 sym((CY)_i Y_iᵀ) has tr Λ = ⟨C, YYᵀ⟩, so that the gap is εR. The test is one factorization: free
 rows are eliminated by it like all others, and a grounded row does not change the signs (see
-`joint`). Below ε = u‖C‖ the entries of C themselves are not known, hence the rounding floor.
+`joint_matrix`). Below ε = u‖C‖ the entries of C themselves are not known, hence the rounding floor.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from isofold._progress.stages import stage
 from isofold._typing import FloatArray
 from isofold.linalg import eigh_extreme
 from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
-from isofold.sdp.certificate import Certificate, relative_gap
-from isofold.sdp.solvers.stiefel import BlockMatrices
-from isofold.sdp.solvers.synchronization.joint import JointMatrix
+from isofold.sdp.joint_matrix import JointMatrix
+from isofold.sdp.stiefel import BlockMatrices
 
-__all__ = ["BlockBound", "bound_blocks", "make_certificate"]
+__all__ = ["BlockBound", "bound_blocks"]
 
-SHARES = ((0.25, 0.01), (0.75, 0.75))
-"""Parts of the allowed gap and of the rounding floor that the shift ε may cost, tried in turn; the
-rest is for the primal side. The second try helps where the gap is all rounding."""
+FRACTIONS = ((0.25, 0.01), (0.75, 0.75))
+"""Fractions of the allowed gap and of the rounding floor that the shift ε may cost, tried in turn;
+the rest is for the primal side. The second try helps where the gap is all rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +34,7 @@ class BlockBound:
 
     Parameters
     ----------
-    multipliers : list of ndarray
+    multipliers : tuple of ndarray
         The blocks of Λ.
     dual : float
         The bound tr Λ − εR.
@@ -66,41 +65,17 @@ def bound_blocks(
     trace, rows = joint.manifold.trace(multipliers), joint.manifold.n_orthonormal_rows
     if abs(trace) <= joint.rounding_floor:
         # All rounding: zero is as good a bound, if C itself is semidefinite, as a misfit is.
-        multipliers, trace = [np.zeros_like(block) for block in multipliers], 0.0
+        multipliers, trace = tuple(np.zeros_like(block) for block in multipliers), 0.0
     if joint.norm == 0.0:
         return BlockBound(multipliers, 0.0, 0.0, 0.0, 0.0)
     least = 0.0
-    for share, rounding_share in SHARES:
-        least = (share * tol * abs(trace) + rounding_share * joint.rounding_floor) / rows
+    for of_gap, of_rounding in FRACTIONS:
+        least = (of_gap * tol * abs(trace) + of_rounding * joint.rounding_floor) / rows
         factor = _definite(joint, multipliers, least)
         if factor is not None:
             error = least + factor.error_bound
             return BlockBound(multipliers, trace - least * rows, least, 0.0, error)
     return _repaired(joint, multipliers, trace, least) if repair else None
-
-
-def make_certificate(
-    joint: JointMatrix, bound: BlockBound, Y: FloatArray, value: float
-) -> Certificate:
-    """Return the certificate of a point with a bound that may come from another point."""
-    gram_errors = [
-        np.abs(Y[rows] @ Y[rows].swapaxes(1, 2) - np.eye(rows.shape[1])).max()
-        for rows in joint.manifold.groups
-    ]
-    return Certificate(
-        multipliers=np.empty(0),
-        block_multipliers=joint.manifold.as_sparse(bound.multipliers),
-        primal=value,
-        dual=bound.dual,
-        gap=relative_gap(value, bound.dual),
-        min_eigenvalue=bound.min_eigenvalue,
-        eigenvalue_error=bound.eigenvalue_error,
-        shift=bound.shift,
-        max_violation=float(max(gram_errors)),
-        rounding_floor=joint.rounding_floor,
-        is_exact=True,
-        posed_bound=bound.dual,
-    )
 
 
 def _definite(

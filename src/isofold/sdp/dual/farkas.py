@@ -13,13 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from isofold._typing import FloatArray, Matrix
-from isofold.sdp.dual.lifted import lifted_bound
+from isofold.sdp.dual.repairs import repair_with_blocks
 from isofold.sdp.program import Program
 
 __all__ = ["proves_infeasible"]
 
 CONTRADICTION = 1e-7
-"""The contradiction must exceed this part of the sum of absolute terms: far above rounding, and
+"""The contradiction must exceed this fraction of the sum of absolute terms: far above rounding, and
 below what any constraint that is missed by more than 1e-6 of its size causes."""
 
 
@@ -38,9 +38,11 @@ def proves_infeasible(
         blocks = sp.csr_array((program.size, program.size))
     # Soft constraints cannot contradict anything: without multipliers they cost nothing.
     idle = replace(program, cost=sp.csr_array((program.size, program.size)))
+    # Without the cost there may be a common translation that nothing sees.
+    idle = idle.with_translation_gauge()
     with np.errstate(invalid="ignore"):
         prices = np.where(w > 0.0, w * envelope.upper, w * envelope.lower)
     prices = np.where(w == 0.0, 0.0, prices)
     terms = float(np.sum(np.abs(prices)))
     terms += 0.0 if blocks is None else float(np.sum(np.abs(blocks.diagonal())))
-    return lifted_bound(idle, w, blocks).value > CONTRADICTION * terms
+    return repair_with_blocks(idle, w, blocks)[0].bound(idle) > CONTRADICTION * terms

@@ -1,7 +1,7 @@
-"""From almost feasible multipliers to a valid bound: repair where the slack is negative.
+"""The local repair of a dual bound: multipliers are raised where the slack is negative.
 
 Multipliers w from a primal method leave S = C + A*(w) with a few slightly negative eigenvalues,
-each on a small part of the graph. Raising all weights would cost as much as the worst of them
+each on a small region of the graph. Raising all weights would cost as much as the worst of them
 everywhere. Instead each negative mode v, vᵀSv = −θ, is lifted by weights where it lives: the
 cheapest ones by least squares with prices u_e (the upper bounds) are
 
@@ -14,25 +14,20 @@ raise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from isofold._typing import FloatArray, Matrix
 from isofold.linalg.ldl import FactorCache
-from isofold.sdp.certificate import SlackProbe, probe_slack
-from isofold.sdp.dual.lifted import positive_forms
-from isofold.sdp.dual.spectrum import lowest_modes, proved_floor
+from isofold.sdp.dual.probe import SlackProbe, probe_slack
+from isofold.sdp.dual.repairs import Repair, best_repair, pay_by_trace
+from isofold.sdp.dual.spectrum import LowestEigenvalue, lowest_modes, proved_floor
 from isofold.sdp.program import Program
+from isofold.sdp.rules import RULES, SolverRules
 
-__all__ = ["RepairedDual", "repair"]
-
-MAX_ROUNDS = 12
-"""Rounds of repair; 1 to 9 were needed on neighbor graphs of 2,000 to 50,000 points."""
-
-MAX_MODES = 48
-"""Negative modes lifted in one round."""
+__all__ = ["repair_locally"]
 
 OVERSHOOT = 1.3
 """Modes overlap and move while they are lifted: a little more than θ saves rounds."""
@@ -45,83 +40,54 @@ NEAR = 0.1
 by less than a tenth of it are hard to tell apart at the loose accuracy."""
 
 LOWEST_PRICE = 0.05
-"""Prices below this share of the mean count as that: free weight would otherwise be unlimited."""
+"""Prices below this fraction of the mean count as that: else free weight would be unlimited."""
 
 
-@dataclass(frozen=True, eq=False)
-class RepairedDual:
-    """Multipliers with a slack that is proved positive semidefinite up to `shift`.
-
-    Parameters
-    ----------
-    multipliers : ndarray of shape (n_forms,)
-        The repaired w.
-    trace_price : float
-        What is to be subtracted from D(w) for the remaining shift.
-    min_eigenvalue : float
-        The smallest eigenvalue of the slack before repair, an estimate.
-    eigenvalue_error : float
-        Its accuracy.
-    shift : float
-        The ε that is paid by `trace_price`, zero if the multipliers paid for it.
-    is_exact : bool
-        Whether the proof is complete.
-    """
-
-    multipliers: FloatArray
-    trace_price: float
-    min_eigenvalue: float
-    eigenvalue_error: float
-    shift: float
-    is_exact: bool
-
-
-def repair(
-    program: Program, multipliers: FloatArray, *, tol: float, cache: FactorCache | None = None
-) -> RepairedDual | None:
+def repair_locally(
+    program: Program,
+    multipliers: FloatArray,
+    *,
+    tol: float,
+    cache: FactorCache | None = None,
+    rules: SolverRules = RULES,
+) -> tuple[Repair, LowestEigenvalue] | None:
     """Return feasible multipliers near the given ones, None if no repair is known."""
     cache = cache or FactorCache()
     w = program.envelope.admissible(multipliers)
     shift = tol * program.cost_scale
-    lowest = np.nan
-    error = np.nan
-    for _ in range(MAX_ROUNDS):
+    lowest: LowestEigenvalue | None = None
+    for _ in range(rules.repair_rounds):
         slack = program.slack(w)
         probe = probe_slack(slack, gauge=program.gauge, shift=shift, cache=cache)
-        if probe.is_positive and np.isfinite(lowest):
+        if probe.is_positive and lowest is not None:
             break
-        values, vectors = _lowest(program, slack, probe, cache)
-        if not np.isfinite(lowest):
-            lowest, error = float(values[0]), LOOSE * max(abs(float(values[0])), shift)
+        values, vectors = _lowest(program, slack, probe, cache, rules.repair_modes)
+        if lowest is None:
+            first = float(values[0])
+            lowest = LowestEigenvalue(first, LOOSE * max(abs(first), shift))
         if probe.is_positive:
             break
         w = w + _lift(program, vectors, -values + 0.2 * shift, threshold=0.5 * shift)
     else:
         # The modes are too many: pay for the lowest of them everywhere.
         floor = proved_floor(program.slack(w), program.gauge)
-        paid = max(-floor.value, 0.0)
-        return _pay(program, w, paid, (lowest, error), is_exact=floor.is_exact)
-    return _pay(program, w, shift + probe.margin, (lowest, error), is_exact=probe.is_exact)
+        paid = _pay(program, w, max(-floor.value, 0.0), is_exact=floor.is_exact)
+        return None if paid is None or lowest is None else (paid, lowest)
+    paid = _pay(program, w, shift + probe.margin, is_exact=probe.is_exact)
+    return None if paid is None or lowest is None else (paid, lowest)
 
 
-def _pay(
-    program: Program,
-    w: FloatArray,
-    shift: float,
-    lowest: tuple[float, float],
-    *,
-    is_exact: bool,
-) -> RepairedDual | None:
-    """Return multipliers that pay for S ⪰ −shift, by the cheapest way unless C = −κI."""
+def _pay(program: Program, w: FloatArray, shift: float, *, is_exact: bool) -> Repair | None:
+    """Return the cheapest payment for S ⪰ −shift; for C = −κI the multipliers are scaled."""
     if not np.isfinite(shift):
         return None
-    free = RepairedDual(w, 0.0, *lowest, shift=0.0, is_exact=is_exact)
+    free = Repair(w, None, 0.0, is_exact=is_exact)
     kappa = program.negative_identity
     if kappa is not None and shift < 0.5 * kappa:
         return replace(free, multipliers=w / (1.0 - shift / kappa))
     choices = []
     if program.trace_bound is not None:
-        choices.append(replace(free, trace_price=shift * program.trace_bound, shift=shift))
+        choices.append(replace(pay_by_trace(program, w, None, shift), is_exact=is_exact))
     if _may_be_positive(program):
         cost = proved_floor(program.cost, program.gauge)
         if cost.value > 0.0:
@@ -131,11 +97,7 @@ def _pay(
     uniform = _uniform_weights(program)
     if uniform is not None:
         choices.append(replace(free, multipliers=w + shift * uniform))
-    return max(
-        choices,
-        key=lambda choice: program.dual_value(choice.multipliers) - choice.trace_price,
-        default=None,
-    )
+    return best_repair(program, choices) if choices else None
 
 
 def _may_be_positive(program: Program) -> bool:
@@ -150,8 +112,7 @@ def _may_be_positive(program: Program) -> bool:
 
 def _uniform_weights(program: Program) -> FloatArray | None:
     """Return equal weights ω on positive forms with an upper bound so that ΣωA_e ⪰ I, proved."""
-    usable = np.isfinite(program.envelope.upper) & positive_forms(program.forms)
-    chosen = usable.astype(np.float64)
+    chosen = program.raisable.astype(np.float64)
     least = proved_floor(program.forms.adjoint(chosen), program.gauge).value
     return chosen / least if least > 0.0 else None
 
@@ -175,9 +136,9 @@ def _lift(
 
 
 def _lowest(
-    program: Program, slack: Matrix, probe: SlackProbe, cache: FactorCache
+    program: Program, slack: Matrix, probe: SlackProbe, cache: FactorCache, most: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return the negative modes of the slack and a few more, to a loose accuracy."""
-    wanted = min(max(probe.n_negative + 2, 6), MAX_MODES)
+    wanted = min(max(probe.n_negative + 2, 6), most)
     near = NEAR * program.cost_scale
     return lowest_modes(slack, program.gauge, wanted, accuracy=LOOSE, near=near, cache=cache)

@@ -1,11 +1,12 @@
 """The lowest eigenpairs of a dual slack, and a rigorous lower bound on its smallest eigenvalue.
 
-Eigenpairs guide the solvers and may be rough; bounds are proved by a factorization.
+Eigenpairs guide the solvers and may be coarse; bounds are proved by a factorization.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,10 +14,10 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from isofold._typing import FloatArray, Matrix
 from isofold.linalg.ldl import FactorCache, SingularMatrixError, SymmetricFactor
-from isofold.sdp.certificate import factor_off_gauge, lowest_pairs, probe_slack
+from isofold.sdp.dual.probe import factor_off_gauge, lowest_pairs, probe_slack
 from isofold.sdp.forms import is_sparse, to_dense
 
-__all__ = ["Floor", "lowest_modes", "proved_floor"]
+__all__ = ["Floor", "LowestEigenvalue", "lowest_modes", "proved_floor"]
 
 DENSE_MODES_SIDE = 150
 """Up to this side LAPACK takes a few milliseconds, less than the Lanczos method."""
@@ -74,6 +75,13 @@ def lowest_modes(
     return values[order], np.asarray(vectors[:, order])
 
 
+class LowestEigenvalue(NamedTuple):
+    """The smallest eigenvalue of a slack before any repair, and how well it is known."""
+
+    value: float
+    error: float
+
+
 @dataclass(frozen=True)
 class Floor:
     """A lower bound on the smallest eigenvalue of a matrix off the gauge.
@@ -95,6 +103,11 @@ class Floor:
     value: float
     margin: float
     is_exact: bool
+
+    @property
+    def lowest(self) -> LowestEigenvalue:
+        """The estimate with its distance from what is proved."""
+        return LowestEigenvalue(self.estimate, self.estimate - self.value)
 
 
 def proved_floor(S: Matrix, gauge: FloatArray | None) -> Floor:

@@ -1,1 +1,1 @@
-"""Ways to pose a program so that it is small and well scaled."""
+"""Programs posed so that they are small and well scaled."""

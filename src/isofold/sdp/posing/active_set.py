@@ -22,19 +22,11 @@ from isofold.exceptions import UnboundedProblemError
 from isofold.sdp.certificate import relative_gap
 from isofold.sdp.problem import GramSDP, square_constraints
 from isofold.sdp.reduction import restated
+from isofold.sdp.rules import RULES, SolverRules
 from isofold.sdp.solution import SDPSolution, Status
 from isofold.sdp.solvers.low_rank import LowRankSDP
 
 __all__ = ["maximize_variance"]
-
-DEFAULT_TOL = 3e-3
-"""The gap asked for by default: a third for the program, a third for bounds left out."""
-
-MOST_ROUNDS = 40
-"""Rounds of adding bounds; five to ten are usual."""
-
-ADDED = 5
-"""Bounds added at a time, in units of the size of the basis: more would slow the program."""
 
 
 def maximize_variance(
@@ -44,13 +36,14 @@ def maximize_variance(
     solver: Any,
     *,
     first: BoolArray,
+    rules: SolverRules = RULES,
 ) -> tuple[SDPSolution, BoolArray]:
     """Return the points of largest variance in a basis with no pair farther apart than given."""
     orthonormal = _centered_range(basis)
-    tol = DEFAULT_TOL if solver.tol is None else solver.tol
+    tol = rules.active_set_gap if solver.tol is None else solver.tol
     solver = clone(solver).set_params(tol=tol / 3.0)
     used, Z = first.copy(), None
-    for turn in range(MOST_ROUNDS):
+    for number in range(rules.active_set_rounds):
         factors = orthonormal[pairs[used, 0]] - orthonormal[pairs[used, 1]]
         problem = GramSDP(
             n_points=orthonormal.shape[1],
@@ -70,9 +63,9 @@ def maximize_variance(
         Y = orthonormal @ Z
         excess = _excess(Y, pairs, squared_distances)
         unused = np.flatnonzero(~used & (excess > tol / 3.0))
-        if len(unused) == 0 or turn == MOST_ROUNDS - 1 or interrupted():
+        if len(unused) == 0 or number == rules.active_set_rounds - 1 or interrupted():
             break
-        worst = np.argsort(-excess[unused], kind="stable")[: ADDED * len(Z)]
+        worst = np.argsort(-excess[unused], kind="stable")[: rules.active_set_added * len(Z)]
         used[unused[worst]] = True
     return _feasible(solution, Y, float(excess.max(initial=0.0)), tol), used
 

@@ -27,7 +27,7 @@ from isofold.sdp.solution import SDPSolution
 __all__ = ["CompressedSDP", "compress"]
 
 NEGLIGIBLE = 1e-12
-"""Eigenvalues below this share of the largest are rounding of the sum over pairs."""
+"""Eigenvalues below this fraction of the largest are rounding of the sum over pairs."""
 
 
 @dataclass(frozen=True, eq=False)

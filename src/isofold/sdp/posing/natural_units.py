@@ -9,7 +9,7 @@ import numpy as np
 from isofold._typing import FloatArray, Matrix
 from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
-from isofold.sdp.solvers.augmented.steps import SHORT_LENGTH
+from isofold.sdp.rules import RULES
 from isofold.sdp.solvers.start import multiplier_scale
 
 __all__ = ["natural_penalty"]
@@ -41,4 +41,4 @@ def natural_penalty(
     # A fixed seed, and steps until it has settled: what is posed must depend neither on how it is
     # solved nor on the order of the points.
     scale = multiplier_scale(program, np.random.default_rng(0), n_steps=MOST_STEPS)
-    return np.asarray(scale / np.maximum(squared / unit, SHORT_LENGTH) / unit)
+    return np.asarray(scale / np.maximum(squared / unit, RULES.short_length) / unit)

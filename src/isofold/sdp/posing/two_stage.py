@@ -26,26 +26,10 @@ from isofold.exceptions import EarlyInterrupt, InvalidInputError
 from isofold.sdp.forms import PairForms
 from isofold.sdp.posing.compression import CompressedSDP, compress
 from isofold.sdp.problem import Constraints, GramSDP
+from isofold.sdp.rules import RULES, SolverRules
 from isofold.sdp.solution import SDPSolution, Status
 
 __all__ = ["MOST_FUNCTIONS", "Stretched", "relative_error", "stretch"]
-
-EXACT = 1e-5
-"""Least errors up to this count as zero: they are the accuracy of the solvers."""
-
-LEAST_SLACK = 1e-4
-"""The slack that stands for none where exact equations have no certified solution."""
-
-EXCESS = 1e-3
-"""Part of e*² that the error may exceed it by if no slack is given, yet equations have no positive
-semidefinite solution."""
-
-FIRST_WEIGHT = 3.0
-"""The first λ in units of 1/s: rigid pieces of rolls ask for one to two, single points for ten."""
-
-NEAR, HARDLY, MOST_SOLVES, MOST_GROWTH, CLOSE = 1.1, 0.25, 8, 1e3, 2.0
-"""How nearly the budget must be met, which part of it must be used, in how many solutions at most,
-how much λ may change between two of them, and how close two of them are to be told apart."""
 
 MOST_FUNCTIONS = 60
 """Columns of a basis up to which pairs are compressed to the entries of the small Gram matrix."""
@@ -88,6 +72,7 @@ def stretch(
     solver: Solver,
     units: FloatArray | None = None,
     least_error: float | None = None,
+    rules: SolverRules = RULES,
 ) -> Stretched:
     """Return the points that stretch most among those that keep squares as well as possible."""
     units = _kept(problem).upper if units is None else units
@@ -98,13 +83,14 @@ def stretch(
         return Stretched(solution, error, error, np.inf)
     if slack == 0.0:
         least_error = _least_error(problem, units, solver) if least_error is None else least_error
-        exact = _exact(problem, units, solver, least_error)
+        exact = _exact(problem, units, solver, least_error, rules)
         if exact is not None and exact.status is Status.CERTIFIED:
             error = relative_error(problem, exact.coordinates, units)
             return Stretched(exact, error, least_error, np.inf)
-        slack = max(np.sqrt(EXCESS) * least_error, LEAST_SLACK)
+        slack = max(np.sqrt(rules.stretch_excess) * least_error, rules.stretch_least_slack)
     tried: list[Stretched] = []
-    weight: float | None = FIRST_WEIGHT / slack
+    budget = rules.stretch_near * slack
+    weight: float | None = rules.stretch_first_weight / slack
     while weight is not None:
         try:
             solution = _solve(_soft(problem, units, weight), solver)
@@ -116,31 +102,33 @@ def stretch(
         tried.append(Stretched(solution, error, least_error, weight))
         if interrupted():
             break
-        if least_error is None and len(tried) > 1 and error > NEAR * slack:
+        if least_error is None and len(tried) > 1 and error > budget:
             least_error = _least_error(problem, units, solver)
-        weight = _next_weight(tried, slack, least_error)
-    within = [one for one in tried if _excess(one.error, least_error) <= NEAR * slack]
+        weight = _next_weight(tried, slack, least_error, rules)
+    within = [one for one in tried if _excess(one.error, least_error) <= budget]
     best = min(within, key=lambda one: one.weight) if within else tried[-1]
     return replace(best, least_error=least_error)
 
 
-def _next_weight(tried: list[Stretched], slack: float, least_error: float | None) -> float | None:
+def _next_weight(
+    tried: list[Stretched], slack: float, least_error: float | None, rules: SolverRules
+) -> float | None:
     """Return the λ to try next, None if the budget is met and used, or cannot be."""
     excess = {one.weight: _excess(one.error, least_error) for one in tried}
-    within = [weight for weight, used in excess.items() if used <= NEAR * slack]
-    beyond = [weight for weight, used in excess.items() if used > NEAR * slack]
-    if len(tried) == MOST_SOLVES:
+    within = [weight for weight, used in excess.items() if used <= rules.stretch_near * slack]
+    beyond = [weight for weight, used in excess.items() if used > rules.stretch_near * slack]
+    if len(tried) == rules.stretch_solves:
         return None
     if not within:
         # The error falls about as 1/λ at first, then more slowly.
         largest = max(beyond)
-        return largest * float(np.clip(excess[largest] / slack, 2.0, MOST_GROWTH))
+        return largest * float(np.clip(excess[largest] / slack, 2.0, rules.stretch_growth))
     least = min(within)
-    if excess[least] >= HARDLY * slack:
+    if excess[least] >= rules.stretch_used * slack:
         return None
     if not beyond and tried[-1].solution.status is Status.CERTIFIED:
-        return least * float(np.clip(excess[least] / slack, 1.0 / MOST_GROWTH, 1.0))
-    if not beyond or least < CLOSE * max(beyond):
+        return least * float(np.clip(excess[least] / slack, 1.0 / rules.stretch_growth, 1.0))
+    if not beyond or least < rules.stretch_ratio * max(beyond):
         return None
     return float(np.sqrt(least * max(beyond)))
 
@@ -166,17 +154,21 @@ def _first_stage(problem: GramSDP, units: FloatArray) -> GramSDP:
 
 
 def _exact(
-    problem: GramSDP, units: FloatArray, solver: Solver, least_error: float
+    problem: GramSDP,
+    units: FloatArray,
+    solver: Solver,
+    least_error: float,
+    rules: SolverRules,
 ) -> SDPSolution | None:
     """Return the solution among all that solve the normal equations, None if there is none."""
-    if least_error <= EXACT:
+    if least_error <= rules.stretch_exact:
         return _solve(problem, solver)
     if not _is_compressible(problem):
         return None
     small = compress(_soft(problem, units, 1.0))
     # What the equations, solved by a symmetric matrix that need not be semidefinite, leave.
     symmetric = np.sqrt(max(small.constant, 0.0))
-    if least_error > symmetric * (1.0 + EXCESS) + EXACT:
+    if least_error > symmetric * (1.0 + rules.stretch_excess) + rules.stretch_exact:
         return None
     constraints = _kept(small.problem)
     hard = replace(constraints, penalty=np.full(len(constraints.penalty), np.inf))

@@ -24,7 +24,7 @@ from scipy.sparse.linalg import LinearOperator
 from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
 from isofold.exceptions import ConvergenceError, UnboundedProblemError
 from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
-from isofold.sdp.certificate import lowest_pairs, probe_slack
+from isofold.sdp.dual.probe import lowest_pairs, probe_slack
 from isofold.sdp.forms import FactorForms, PairForms, is_sparse, to_dense
 from isofold.sdp.program import Program
 
@@ -98,7 +98,7 @@ def _free_components(program: Program, forms: PairForms) -> _FreeDirections:
     graph = sp.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     n_components, label = connected_components(graph, directed=False)
     sizes = np.bincount(label, minlength=n_components)
-    held = np.unique(label[_orthonormal_rows(program)])
+    held = np.unique(label[program.orthonormal_rows])
     number = np.full(n_components, -1)
     loose = np.setdiff1d(np.arange(n_components), held)
     number[loose] = np.arange(len(loose))
@@ -114,7 +114,7 @@ def _free_null_space(program: Program, forms: FactorForms) -> _FreeDirections | 
     """Return the null space of the factors of bounded forms; None if it would take too long."""
     n = program.size
     factors = forms.factors[_is_bounding(program, forms)]
-    free = np.flatnonzero(~_orthonormal_rows(program))
+    free = np.flatnonzero(~program.orthonormal_rows)
     factors = factors[:, free]
     if len(free) > DENSE_COLUMNS or (
         not is_sparse(factors) and factors.shape[0] * len(free) ** 2 > DENSE_PRODUCT
@@ -232,13 +232,6 @@ def _has_coupled_kernel(reduced: Matrix, coupling: Matrix, scale: float) -> bool
         direction = shift * factor.solve(direction)
         lengths.append(float(np.linalg.norm(direction)))
     return lengths[-1] > COUPLING * size and lengths[-1] > 0.9 * lengths[-2]
-
-
-def _orthonormal_rows(program: Program) -> BoolArray:
-    n, blocks = program.size, program.blocks
-    begins = np.bincount(blocks[:, 0], minlength=n + 1)
-    ends = np.bincount(blocks.sum(axis=1), minlength=n + 1)
-    return np.asarray(np.cumsum(begins - ends)[:n] > 0)
 
 
 def _message(free: _FreeDirections, n_directions: int) -> str:

@@ -19,19 +19,13 @@ from isofold._typing import FloatArray, IntArray
 from isofold.sdp.forms import FactorForms, PairForms, to_dense
 from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
+from isofold.sdp.rules import RULES, SolverRules
 
 __all__ = ["PairBounds", "contradiction_of_lengths", "find_contradiction", "hard_pair_bounds"]
-
-TOLERANCE = 1e-6
-"""Bounds on squared distances that contradict each other by less, relatively, are left to the
-solver: distances computed in float32 are right to 1e-7 or so, and solvers promise no more."""
 
 FACTOR_ROUNDING = 64 * float(np.finfo(float).eps)
 """Factors so much smaller than the largest are zero: differences of equal rows of a computed
 orthonormal basis are some roundings."""
-
-ALL_PATHS_SIDE = 2000
-"""Up to so many points all paths are searched, above it those of two steps (triangles)."""
 
 SOURCES_AT_ONCE = 256
 """Rows of path lengths computed at a time: 4 MB at the largest number of points."""
@@ -78,7 +72,9 @@ def _intersected(
     return PairBounds(smaller, larger, lowest, np.minimum.reduceat(upper[order], begins), n)
 
 
-def find_contradiction(program: Program, bounds: PairBounds | None) -> str | None:
+def find_contradiction(
+    program: Program, bounds: PairBounds | None, *, rules: SolverRules = RULES
+) -> str | None:
     """Return a sentence (without its full stop) about constraints that exclude each other."""
     if bounds is None:
         forms = program.forms.squares()
@@ -86,9 +82,9 @@ def find_contradiction(program: Program, bounds: PairBounds | None) -> str | Non
     if len(bounds.first) == 0:
         return None
     return (
-        _excluding_bounds(bounds)
-        or _blocks_against_bounds(program, bounds)
-        or _violated_path(bounds)
+        _excluding_bounds(bounds, rules.contradiction)
+        or _blocks_against_bounds(program, bounds, rules.contradiction)
+        or _violated_path(bounds, rules)
     )
 
 
@@ -118,8 +114,8 @@ def _impossible_sum(program: Program, forms: FactorForms) -> str | None:
     return None
 
 
-def _excluding_bounds(bounds: PairBounds) -> str | None:
-    found = np.flatnonzero(_exceeds(bounds.lower, bounds.upper, bounds))
+def _excluding_bounds(bounds: PairBounds, tolerance: float) -> str | None:
+    found = np.flatnonzero(_exceeds(bounds.lower, bounds.upper, bounds, tolerance))
     if len(found) == 0:
         return None
     e = found[0]
@@ -130,7 +126,7 @@ def _excluding_bounds(bounds: PairBounds) -> str | None:
     )
 
 
-def _blocks_against_bounds(program: Program, bounds: PairBounds) -> str | None:
+def _blocks_against_bounds(program: Program, bounds: PairBounds, tolerance: float) -> str | None:
     """Compare bounds with the distances of unit vectors: √2 in one block, at most 2 in two."""
     blocks = program.blocks
     if len(blocks) == 0:
@@ -143,8 +139,8 @@ def _blocks_against_bounds(program: Program, bounds: PairBounds) -> str | None:
     same = (first == second) & (first >= 0)
     reach = np.where(same, 2.0, np.where((first >= 0) & (second >= 0), 4.0, np.inf))
     found = np.flatnonzero(
-        (bounds.lower > reach * (1.0 + TOLERANCE))
-        | (same & (bounds.upper < 2.0 * (1.0 - TOLERANCE)))
+        (bounds.lower > reach * (1.0 + tolerance))
+        | (same & (bounds.upper < 2.0 * (1.0 - tolerance)))
     )
     if len(found) == 0:
         return None
@@ -156,29 +152,29 @@ def _blocks_against_bounds(program: Program, bounds: PairBounds) -> str | None:
     )
 
 
-def _violated_path(bounds: PairBounds) -> str | None:
+def _violated_path(bounds: PairBounds, rules: SolverRules) -> str | None:
     """Compare lower bounds with the shortest paths of upper bounds."""
     asked = np.flatnonzero(bounds.lower > 0.0)
     if len(asked) == 0 or not np.any(np.isfinite(bounds.upper)):
         return None
     n = bounds.n_points
-    place = _merged_points(bounds)
-    lengths = _length_graph(bounds, place)
-    ends = place[bounds.first[asked]], place[bounds.second[asked]]
+    node = _merged_points(bounds)
+    lengths = _length_graph(bounds, node)
+    ends = node[bounds.first[asked]], node[bounds.second[asked]]
     wanted = np.sqrt(bounds.lower[asked])
-    if n <= ALL_PATHS_SIDE:
+    if n <= rules.all_paths_side:
         shortest = _shortest_paths(lengths, *ends, limit=float(wanted.max()))
     else:
-        shortest = _shortest_triangles(lengths, *ends, wanted)
+        shortest = _shortest_triangles(lengths, *ends, wanted, rules.contradiction)
     shortest = np.where(ends[0] == ends[1], 0.0, shortest)
-    found = np.flatnonzero(_exceeds(bounds.lower[asked], shortest**2, bounds))
+    found = np.flatnonzero(_exceeds(bounds.lower[asked], shortest**2, bounds, rules.contradiction))
     if len(found) == 0:
         return None
     worst = found[np.argmax(wanted[found] - shortest[found])]
-    way = _path(lengths, int(ends[0][worst]), int(ends[1][worst]))
+    path = _path(lengths, int(ends[0][worst]), int(ends[1][worst]))
     return (
         f"{_pair(bounds, asked[worst])} must be at least {wanted[worst]:.6g} apart, but the upper "
-        f"bounds along the path {' - '.join(map(str, way))} add up to {shortest[worst]:.6g}: the "
+        f"bounds along the path {' - '.join(map(str, path))} add up to {shortest[worst]:.6g}: the "
         f"triangle inequality is violated ({len(found)} such pair(s) seen)"
     )
 
@@ -186,21 +182,23 @@ def _violated_path(bounds: PairBounds) -> str | None:
 def _path(lengths: sp.csr_array, first: int, second: int) -> list[int]:
     """Return the points of the shortest path between two points."""
     _, before = dijkstra(lengths, directed=True, indices=[first], return_predecessors=True)
-    way = [second]
-    while way[-1] != first and before[0, way[-1]] >= 0:
-        way.append(int(before[0, way[-1]]))
-    return way[::-1]
+    path = [second]
+    while path[-1] != first and before[0, path[-1]] >= 0:
+        path.append(int(before[0, path[-1]]))
+    return path[::-1]
 
 
-def _exceeds(lower: FloatArray, upper: FloatArray, bounds: PairBounds) -> FloatArray:
+def _exceeds(
+    lower: FloatArray, upper: FloatArray, bounds: PairBounds, tolerance: float
+) -> FloatArray:
     """Tell where squared distances cannot be as asked, by more than rounding can explain."""
     finite = bounds.upper[np.isfinite(bounds.upper)]
     largest = float(max(finite.max(initial=0.0), bounds.lower.max(initial=0.0)))
-    return np.asarray(lower > upper * (1.0 + TOLERANCE) + TOLERANCE**2 * largest)
+    return np.asarray(lower > upper * (1.0 + tolerance) + tolerance**2 * largest)
 
 
 def _merged_points(bounds: PairBounds) -> IntArray:
-    """Return for every point the place that it shares with those at distance zero from it."""
+    """Return for every point the node that it shares with those at distance zero from it."""
     n = bounds.n_points
     zero = bounds.upper == 0.0
     if not np.any(zero):
@@ -210,10 +208,10 @@ def _merged_points(bounds: PairBounds) -> IntArray:
     return np.asarray(connected_components(graph, directed=False)[1])
 
 
-def _length_graph(bounds: PairBounds, place: IntArray) -> sp.csr_array:
-    """Return the symmetric matrix of the shortest √u between two places, sorted by column."""
+def _length_graph(bounds: PairBounds, node: IntArray) -> sp.csr_array:
+    """Return the symmetric matrix of the shortest √u between two nodes, sorted by column."""
     n = bounds.n_points
-    first, second = place[bounds.first], place[bounds.second]
+    first, second = node[bounds.first], node[bounds.second]
     kept = np.isfinite(bounds.upper) & (first != second)
     upper = bounds.upper[kept]
     merged = _intersected(first[kept], second[kept], np.zeros(len(upper)), upper, n)
@@ -238,7 +236,11 @@ def _shortest_paths(
 
 
 def _shortest_triangles(
-    lengths: sp.csr_array, first: IntArray, second: IntArray, wanted: FloatArray
+    lengths: sp.csr_array,
+    first: IntArray,
+    second: IntArray,
+    wanted: FloatArray,
+    tolerance: float,
 ) -> FloatArray:
     """Return the shortest path of one or two steps, if it is shorter than wanted.
 
@@ -248,7 +250,7 @@ def _shortest_triangles(
     n = lengths.shape[0]
     row = np.repeat(np.arange(n), np.diff(lengths.indptr))
     # Row number plus a length below 1/2: one sorted list in which all intervals are found.
-    unit = 2.0 * (1.0 + TOLERANCE) * max(float(lengths.data.max(initial=0.0)), float(wanted.max()))
+    unit = 2.0 * (1.0 + tolerance) * max(float(lengths.data.max(initial=0.0)), float(wanted.max()))
     position = row + lengths.data / unit
     order = np.argsort(position)
     position, neighbor, step = position[order], lengths.indices[order], lengths.data[order]

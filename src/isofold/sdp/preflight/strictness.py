@@ -1,4 +1,4 @@
-"""Whether hard constraints leave a strictly feasible Gram matrix, as far as a look can tell.
+"""Whether hard constraints leave a strictly feasible Gram matrix, as far as a sample can tell.
 
 Multipliers of a convex program exist in general only if some positive definite G meets the hard
 constraints (Slater). Points forced together leave none, nor does a clique of equalities whose
@@ -16,8 +16,9 @@ import scipy.sparse as sp
 
 from isofold._typing import FloatArray, IntArray
 from isofold.sdp.forms import PairForms
-from isofold.sdp.preflight.contradictions import TOLERANCE, PairBounds
+from isofold.sdp.preflight.contradictions import PairBounds
 from isofold.sdp.program import Program
+from isofold.sdp.rules import RULES, SolverRules
 
 __all__ = ["CliqueReport", "impossible_clique", "inspect_cliques", "strictness_warnings"]
 
@@ -62,7 +63,7 @@ class CliqueReport:
     impossible: tuple[int, ...] = ()
 
 
-def inspect_cliques(bounds: PairBounds) -> CliqueReport:
+def inspect_cliques(bounds: PairBounds, *, rules: SolverRules = RULES) -> CliqueReport:
     """Return what a sample of the cliques of hard equalities shows."""
     equal = (bounds.lower == bounds.upper) & (bounds.upper > 0.0)
     if np.sum(equal) < 3:
@@ -80,7 +81,8 @@ def inspect_cliques(bounds: PairBounds) -> CliqueReport:
             by_size[len(clique)].add(tuple(sorted(clique)))
     report = CliqueReport()
     for size in sorted(by_size):
-        report = _add_cliques(report, graph, np.array(sorted(by_size[size])))
+        cliques = np.array(sorted(by_size[size]))
+        report = _add_cliques(report, graph, cliques, rules.contradiction)
     return report
 
 
@@ -140,22 +142,24 @@ def _row(graph: sp.csr_array, i: int) -> tuple[IntArray, FloatArray]:
     return graph.indices[part], graph.data[part]
 
 
-def _add_cliques(report: CliqueReport, graph: sp.csr_array, cliques: IntArray) -> CliqueReport:
+def _add_cliques(
+    report: CliqueReport, graph: sp.csr_array, cliques: IntArray, tolerance: float
+) -> CliqueReport:
     """Return the report with cliques of one size added: the spectra of their Gram matrices."""
     n_cliques, size = cliques.shape
     squares = np.zeros((n_cliques, size, size))
     for k, clique in enumerate(cliques):
         for a, point in enumerate(clique):
             near, given = _row(graph, int(point))
-            place = np.searchsorted(near, np.delete(clique, a))
-            squares[k, a, np.arange(size) != a] = given[place]
+            position = np.searchsorted(near, np.delete(clique, a))
+            squares[k, a, np.arange(size) != a] = given[position]
     center = np.eye(size) - 1.0 / size
     values = np.linalg.eigvalsh(-0.5 * center @ squares @ center)
     # One eigenvalue is zero by centering: it comes first unless another is negative.
     largest = values[:, -1:]
     ranks = np.sum(values > FLATNESS * largest, axis=1)
-    impossible = np.flatnonzero(values[:, 0] < -TOLERANCE * largest[:, 0])
-    flat = np.flatnonzero((ranks < size - 1) & (values[:, 0] >= -TOLERANCE * largest[:, 0]))
+    impossible = np.flatnonzero(values[:, 0] < -tolerance * largest[:, 0])
+    flat = np.flatnonzero((ranks < size - 1) & (values[:, 0] >= -tolerance * largest[:, 0]))
     if len(impossible) and not report.impossible:
         report = replace(report, impossible=tuple(cliques[impossible[0]].tolist()))
     if len(flat) and not report.example:

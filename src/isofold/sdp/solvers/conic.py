@@ -3,12 +3,11 @@
 The Gram matrix itself is the variable, so nothing depends on a rank or a start, and the memory
 grows with the fourth (Clarabel) or second power (SCS) of the number of points. Only the point and
 the multipliers are taken from the solver. The bound that they prove is computed by
-`dense_certificate`: what the solver says of its own accuracy is not used.
+`dual.certify`: what the solver says of its own accuracy is not used.
 """
 
 from __future__ import annotations
 
-import time
 import warnings
 from dataclasses import replace
 from typing import Any, Literal
@@ -24,15 +23,14 @@ from isofold._validation import check_count
 from isofold.exceptions import InvalidInputError, UnboundedProblemError
 from isofold.sdp._checks import check_gap
 from isofold.sdp.certificate import Certificate
-from isofold.sdp.dual.dense import certify_dense
-from isofold.sdp.preflight.findings import Findings, inspect_program
+from isofold.sdp.dual.certify import certify_dense
 from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
-from isofold.sdp.reduction import infeasible_solution, lift_solution
+from isofold.sdp.reduction import Reduced
 from isofold.sdp.solution import SDPSolution, Status
 from isofold.sdp.solvers.conic_model import ConicModel
-from isofold.sdp.solvers.protocol import Iterate
-from isofold.sdp.solvers.stiefel import StiefelProduct
+from isofold.sdp.solvers.protocol import Iterate, Phase
+from isofold.sdp.stiefel import StiefelProduct
 
 __all__ = ["ConicSDP"]
 
@@ -122,48 +120,52 @@ class ConicSDP(BaseEstimator):
         UnboundedProblemError
             If the objective can be improved without end.
         """
-        begin = time.perf_counter()
         self._check_options()
-        program = Program.of(problem)
-        self._refuse_large(program)
+        # As it was posed, without a gauge of its own or merged points: a second opinion should
+        # share as little as possible with the first.
+        reduced = Reduced.of(
+            problem, translation_gauge=False, merged_points=False, refuse=self._refuse
+        )
+        if reduced.preflight.contradiction is not None:
+            return reduced.infeasible()
+        if isinstance(reduced.program.cost, LinearOperator):
+            program = replace(reduced.program, cost=_materialized(reduced.program.cost))
+            reduced = replace(reduced, program=program)
+        if reduced.program.size == 1 and reduced.program.gauge is not None:
+            return self._solution(reduced, _single_point(reduced.program), "optimal")
         cvxpy = require("cvxpy", extra="conic", purpose="ConicSDP")
-        require(self.solver, extra="conic", purpose=f"ConicSDP(solver={self.solver!r})")
-        findings = inspect_program(program)
-        if findings.infeasible is not None:
-            return infeasible_solution(problem, findings, time.perf_counter() - begin)
-        if isinstance(program.cost, LinearOperator):
-            program = replace(program, cost=_materialized(program.cost))
-        if program.size == 1 and program.gauge is not None:
-            return self._lift(problem, program, _single_point(program), findings, "optimal", begin)
-        model = ConicModel.of(cvxpy, program)
+        model = ConicModel.of(cvxpy, reduced.program)
         outcome, n_iter = self._run(cvxpy, model)
         if outcome == "infeasible":
-            reason = f"{self.solver} found a proof that the constraints contradict each other"
-            findings = replace(findings, infeasible=reason)
-            return infeasible_solution(problem, findings, time.perf_counter() - begin)
+            return reduced.infeasible(
+                f"{self.solver} found a proof that the constraints contradict each other"
+            )
         if outcome == "unbounded":
             msg = (
                 f"{self.solver} found a direction in which the objective improves without end. "
                 f"Bound every point by a constraint, or make the objective smaller there."
             )
             raise UnboundedProblemError(msg)
-        Y = _nearest_feasible(program, model.coordinates())
-        certificate = certify_dense(program, Y, *model.multipliers())
-        status = self._status(program, Y, certificate, outcome)
+        Y = _nearest_feasible(reduced.program, model.coordinates())
+        certificate = certify_dense(reduced.program, Y, *model.multipliers())
         iterate = Iterate(
             Y=Y,
             multipliers=certificate.multipliers,
             objective=certificate.primal,
             residual=0.0,
-            stage=self.solver,
+            phase=Phase.CONIC_SOLVER,
             n_iter=n_iter,
             certificate=certificate,
-            status=status,
+            status=self._status(reduced.program, Y, certificate, outcome),
         )
-        return self._lift(problem, program, iterate, findings, outcome, begin)
+        return self._solution(reduced, iterate, outcome)
+
+    def _solution(self, reduced: Reduced, iterate: Iterate, outcome: str) -> SDPSolution:
+        reason = f"{self.solver} ended with {outcome.replace('_', ' ')!r}"
+        return reduced.solution(iterate, tol=self.tol, reason=reason)
 
     def _run(self, cvxpy: Any, model: ConicModel) -> tuple[str, int]:
-        """Call the solver and return its word and the number of its iterations."""
+        """Call the solver and return its status and the number of its iterations."""
         accuracy = ACCURACY_ASKED * self.tol
         options: dict[str, Any]
         if self.solver == "clarabel":
@@ -196,27 +198,6 @@ class ConicSDP(BaseEstimator):
             return Status.CERTIFIED
         return Status.STATIONARY if outcome == "optimal" else Status.ITERATION_LIMIT
 
-    def _lift(
-        self,
-        problem: GramSDP,
-        program: Program,
-        iterate: Iterate,
-        findings: Findings,
-        outcome: str,
-        begin: float,
-    ) -> SDPSolution:
-        assert iterate.certificate is not None  # noqa: S101 - computed by the caller
-        return lift_solution(
-            problem,
-            program,
-            iterate,
-            iterate.certificate,
-            tol=self.tol,
-            reason=f"{self.solver} ended with {outcome.replace('_', ' ')!r}",
-            findings=findings,
-            seconds=time.perf_counter() - begin,
-        )
-
     def _check_options(self) -> None:
         if self.solver not in SOLVERS:
             msg = f"solver={self.solver!r} must be one of {sorted(SOLVERS)}."
@@ -226,8 +207,8 @@ class ConicSDP(BaseEstimator):
             msg = f"max_seconds={self.max_seconds!r} must be a positive number, or None."
             raise InvalidInputError(msg)
 
-    def _refuse_large(self, program: Program) -> None:
-        """Refuse what would not end or would not fit, before anything is allocated."""
+    def _refuse(self, program: Program) -> None:
+        """Refuse what would not end, would not fit or is not installed, before any work."""
         limit = check_count(self.max_points, name="max_points")
         if program.size > limit:
             msg = (
@@ -240,6 +221,8 @@ class ConicSDP(BaseEstimator):
         needed = CLARABEL_BYTES * entries**2 if is_dense else SCS_BYTES * entries
         what = f"{self.solver} on a Gram matrix of {program.size} rows"
         require_memory(needed, what=what, instead=INSTEAD)
+        require("cvxpy", extra="conic", purpose="ConicSDP")
+        require(self.solver, extra="conic", purpose=f"ConicSDP(solver={self.solver!r})")
 
 
 def _nearest_feasible(program: Program, Y: FloatArray) -> FloatArray:
@@ -247,8 +230,8 @@ def _nearest_feasible(program: Program, Y: FloatArray) -> FloatArray:
     Y = StiefelProduct(program.blocks, program.size).orthonormalize(Y)
     envelope = program.envelope
     values = program.forms.values(Y)
-    strings = np.isinf(envelope.lower) & envelope.is_hard & (envelope.upper >= 0.0)
-    if len(program.blocks) or not np.all(strings):
+    only_upper = np.isinf(envelope.lower) & envelope.is_hard & (envelope.upper >= 0.0)
+    if len(program.blocks) or not np.all(only_upper):
         return Y
     over = values > envelope.upper
     return np.asarray(Y * np.sqrt(np.min(envelope.upper[over] / values[over], initial=1.0)))
@@ -263,7 +246,7 @@ def _single_point(program: Program) -> Iterate:
         multipliers=w,
         objective=certificate.primal,
         residual=0.0,
-        stage="origin",
+        phase=Phase.CERTIFICATE,
         n_iter=0,
         certificate=certificate,
         status=Status.CERTIFIED,

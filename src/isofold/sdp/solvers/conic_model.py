@@ -1,4 +1,4 @@
-"""A `Program` in the words of CVXPY: the Gram matrix off the gauge as one semidefinite variable.
+"""A `Program` in terms of CVXPY: the Gram matrix off the gauge as one semidefinite variable.
 
 With L the Gram matrix on the complement of the gauge, so that centering costs no strictly feasible
 point,
@@ -12,18 +12,25 @@ of the blocks −Λ.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
 from isofold._typing import FloatArray, IntArray, Matrix
-from isofold.sdp.dual.dense import reflect_off_gauge
 from isofold.sdp.forms import FactorForms, to_dense
-from isofold.sdp.program import Program
+from isofold.sdp.program import Program, reflect_off_gauge
 
 __all__ = ["ConicModel"]
+
+
+class _Bounds(NamedTuple):
+    """Bounds of one kind: the forms that they are about, and the constraint of CVXPY."""
+
+    forms: IntArray
+    sign: float
+    constraint: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +45,11 @@ class ConicModel:
         The same for CVXPY.
     gram : cvxpy.Variable
         The Gram matrix off the gauge, in units of `length`.
-    parts : dict
-        Constraints by name, with the forms that each is about.
+    bounds : tuple
+        Equalities, upper and lower bounds, those that are there: the forms that each is about, the
+        sign of their multipliers, and the constraint of CVXPY.
+    blocks : cvxpy.Constraint or None
+        The entries of orthonormal blocks.
     length, price : float
         Units of the Gram matrix and of the cost.
     """
@@ -47,7 +57,8 @@ class ConicModel:
     program: Program
     problem: Any
     gram: Any
-    parts: dict[str, tuple[IntArray, Any]]
+    bounds: tuple[_Bounds, ...]
+    blocks: Any
     length: float
     price: float
 
@@ -62,7 +73,7 @@ class ConicModel:
         gram = cvxpy.Variable((side, side), PSD=True)
         entries = cvxpy.vec(gram, order="F")
         objective = cost.ravel() @ entries
-        parts: dict[str, tuple[IntArray, Any]] = {}
+        bounds: tuple[_Bounds, ...] = ()
         m = program.forms.n_forms
         if m:
             values = _form_rows(program, side) @ entries
@@ -72,14 +83,15 @@ class ConicModel:
                 values = values - sp.eye_array(m, format="csc")[:, soft] @ excess
                 weights = np.sqrt(envelope.penalty[soft] * length / (2.0 * price))
                 objective = objective + cvxpy.sum_squares(cvxpy.multiply(weights, excess))
-            parts = _bound_parts(program, values, length)
+            bounds = _bounds(program, values, length)
+        blocks = None
         if len(program.blocks):
             rows, target = _block_rows(program)
-            everything = np.arange(len(target))
-            parts["blocks"] = (everything, rows @ entries == target / length)
-        constraints = [constraint for _, constraint in parts.values()]
+            blocks = rows @ entries == target / length
+        constraints = [bound.constraint for bound in bounds]
+        constraints += [] if blocks is None else [blocks]
         problem = cvxpy.Problem(cvxpy.Minimize(objective), constraints)
-        return cls(program, problem, gram, parts, length, price)
+        return cls(program, problem, gram, bounds, blocks, length, price)
 
     def coordinates(self) -> FloatArray:
         """Return the factor Y of the Gram matrix that the solver found, zero if none."""
@@ -95,14 +107,13 @@ class ConicModel:
         """Return w and Λ from the dual variables of the solver, zero where there are none."""
         program = self.program
         w = np.zeros(program.forms.n_forms)
-        for name, sign in (("equal", 1.0), ("upper", 1.0), ("lower", -1.0)):
-            where, constraint = self.parts.get(name, (np.empty(0, dtype=np.intp), None))
-            dual = None if constraint is None else _numbers(constraint.dual_value)
+        for bound in self.bounds:
+            dual = _numbers(bound.constraint.dual_value)
             if dual is not None:
-                w[where] += sign * self.price * dual.ravel()
-        if not len(program.blocks):
+                w[bound.forms] += bound.sign * self.price * dual.ravel()
+        if self.blocks is None:
             return w, None
-        dual = _numbers(self.parts["blocks"][1].dual_value)
+        dual = _numbers(self.blocks.dual_value)
         rows, _ = _block_rows(program)
         matrix = sp.csr_array((program.size, program.size))
         if dual is not None:
@@ -119,21 +130,20 @@ def _numbers(value: Any) -> FloatArray | None:
     return np.asarray(value, dtype=np.float64)
 
 
-def _bound_parts(program: Program, values: Any, length: float) -> dict[str, tuple[IntArray, Any]]:
+def _bounds(program: Program, values: Any, length: float) -> tuple[_Bounds, ...]:
     """Return equalities, upper and lower bounds of the forms' values, those that are there."""
     envelope = program.envelope
-    equal = envelope.is_equality
-    parts: dict[str, tuple[IntArray, Any]] = {}
-    where = np.flatnonzero(equal)
-    if len(where):
-        parts["equal"] = (where, values[where] == envelope.upper[where] / length)
-    where = np.flatnonzero(~equal & np.isfinite(envelope.upper))
-    if len(where):
-        parts["upper"] = (where, values[where] <= envelope.upper[where] / length)
-    where = np.flatnonzero(~equal & np.isfinite(envelope.lower))
-    if len(where):
-        parts["lower"] = (where, values[where] >= envelope.lower[where] / length)
-    return parts
+    equal = np.flatnonzero(envelope.is_equality)
+    upper = np.flatnonzero(~envelope.is_equality & np.isfinite(envelope.upper))
+    lower = np.flatnonzero(~envelope.is_equality & np.isfinite(envelope.lower))
+    bounds = []
+    if len(equal):
+        bounds.append(_Bounds(equal, 1.0, values[equal] == envelope.upper[equal] / length))
+    if len(upper):
+        bounds.append(_Bounds(upper, 1.0, values[upper] <= envelope.upper[upper] / length))
+    if len(lower):
+        bounds.append(_Bounds(lower, -1.0, values[lower] >= envelope.lower[lower] / length))
+    return tuple(bounds)
 
 
 def _form_rows(program: Program, side: int) -> sp.csr_array:

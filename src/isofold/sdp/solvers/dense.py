@@ -8,9 +8,6 @@ their weights, and the gap closes; hard ones on a neighbor graph may have none (
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
@@ -24,40 +21,35 @@ from isofold._typing import FloatArray, Matrix
 from isofold._validation import check_count
 from isofold.exceptions import EarlyInterrupt, InvalidInputError
 from isofold.sdp._checks import check_gap
-from isofold.sdp.certificate import Certificate
-from isofold.sdp.dual.dense import certify_dense, reflect_off_gauge
-from isofold.sdp.dual.lifted import with_translation_gauge
-from isofold.sdp.preflight.findings import inspect_program
+from isofold.sdp.dual.certify import certify_dense
 from isofold.sdp.problem import GramSDP
-from isofold.sdp.program import Program
-from isofold.sdp.reduction import INTERRUPTED, infeasible_solution, lift_solution
+from isofold.sdp.program import Program, reflect_off_gauge
+from isofold.sdp.reduction import INTERRUPTED, Reduced
+from isofold.sdp.rules import RULES, SolverRules
 from isofold.sdp.solution import SDPSolution, Status
 from isofold.sdp.solvers.central_path.path import PathPoint, central_path
 from isofold.sdp.solvers.central_path.system import EqualitySystem, block_forms
-from isofold.sdp.solvers.protocol import Iterate
-from isofold.sdp.solvers.stiefel import StiefelProduct
+from isofold.sdp.solvers.protocol import Iterate, Phase
+from isofold.sdp.stiefel import StiefelProduct
 
 __all__ = ["DenseSDP"]
 
 ASKED = 0.1
-"""Part of `tol` to which the path is followed: the rest is for the repair of the bound."""
+"""Fraction of `tol` to which the path is followed: the rest is for the repair of the bound."""
 
 WORTH_HAVING = 0.1
 """Relative gap, and relative violation, up to which a point is returned if the user asks for the
 end: the path starts at a multiple of the identity, which says nothing of the problem."""
 
 KEPT_EIGENVALUE = 1e-12
-"""Eigenvalues of the Gram matrix below this part of the largest give no column."""
+"""Eigenvalues of the Gram matrix below this fraction of the largest give no column."""
 
 NOTHING = 1e-12
-"""Part of the value at G = 0 that counts as rounding if there is no objective: equalities that can
-all be met have the value zero, and no relative gap."""
+"""Fraction of the value at G = 0 that counts as rounding if there is no objective: equalities that
+can all be met have the value zero, and no relative gap."""
 
 MATRICES = 8
 """Dense matrices of the sides of Gram matrix and Schur complement that are held at once."""
-
-FEW_ROWS = 1000
-"""Rows up to which one thread is faster than several."""
 
 
 class DenseSDP(BaseEstimator):
@@ -93,13 +85,15 @@ class DenseSDP(BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
 
-    def solve(self, problem: GramSDP) -> SDPSolution:
+    def solve(self, problem: GramSDP, *, rules: SolverRules = RULES) -> SDPSolution:
         """Return the solution of a problem with its certificate.
 
         Parameters
         ----------
         problem : GramSDP
             The problem; its constraints must be equalities, hard or soft.
+        rules : SolverRules, default=RULES
+            The numbers by which the engine decides.
 
         Returns
         -------
@@ -115,32 +109,18 @@ class DenseSDP(BaseEstimator):
         UnboundedProblemError
             If the objective can be improved without end.
         """
-        begin = time.perf_counter()
         max_iter = check_count(self.max_iter, name="max_iter")
         check_gap(self.tol)
-        program = with_translation_gauge(Program.of(problem))
-        _refuse_others(program)
-        findings = inspect_program(program)
-        if findings.infeasible is not None:
-            return infeasible_solution(problem, findings, time.perf_counter() - begin)
-        program = program.with_merged_points()
+        reduced = Reduced.of(problem, refuse=_refuse_others, rules=rules)
+        if reduced.preflight.contradiction is not None:
+            return reduced.infeasible()
         # Threads of BLAS wait for each other where matrices are small.
-        limit = 1 if program.size <= FEW_ROWS else None
+        limit = 1 if reduced.program.size <= rules.few_rows else None
         with threadpool_limits(limits=limit, user_api="blas"), interruptible():
-            iterate = self._follow(program, max_iter, problem.sign)
+            iterate = self._follow(reduced.program, max_iter, problem.sign)
             reason = "iteration limit" if iterate.n_iter >= max_iter else "rounding"
             reason = INTERRUPTED if interrupted() else reason
-        assert iterate.certificate is not None  # noqa: S101 - the line above computes it
-        return lift_solution(
-            problem,
-            program,
-            iterate,
-            iterate.certificate,
-            tol=self.tol,
-            reason=reason,
-            findings=findings,
-            seconds=time.perf_counter() - begin,
-        )
+        return reduced.solution(iterate, tol=self.tol, reason=reason)
 
     def _follow(self, program: Program, max_iter: int, sign: float) -> Iterate:
         """Follow the path until the gap is closed, and certify where it ended."""
@@ -165,9 +145,8 @@ class DenseSDP(BaseEstimator):
         if last is not None:
             Y, w = _coordinates(program, last.G), system.given_multipliers(last.multipliers)
             blocks = _block_multipliers(program, last, system)
-        certificate = certify_dense(program, Y, w, blocks)
-        if not program.has_cost:
-            certificate = _relative_to(certificate, system.value_scale, floor)
+        zero = None if program.has_cost else (floor, system.value_scale)
+        certificate = certify_dense(program, Y, w, blocks, zero=zero)
         missed = program.envelope.violation(program.forms.values(Y)) / system.units[: len(w)]
         holds = certificate.holds(self.tol) and float(missed.max(initial=0.0)) <= self.tol
         limit = Status.ITERATION_LIMIT if is_cut else Status.STATIONARY
@@ -176,19 +155,11 @@ class DenseSDP(BaseEstimator):
             multipliers=certificate.multipliers,
             objective=certificate.primal,
             residual=0.0,
-            stage="interior point",
+            phase=Phase.INTERIOR_POINT,
             n_iter=n_iter,
             certificate=certificate,
             status=Status.CERTIFIED if holds else limit,
         )
-
-
-def _relative_to(certificate: Certificate, scale: float, floor: float) -> Certificate:
-    """Return the certificate of a program without objective, whose optimum may be zero."""
-    if max(abs(certificate.primal), abs(certificate.dual)) > 2.0 * floor:
-        return certificate
-    gap = abs(certificate.primal - certificate.dual) / (scale or 1.0)
-    return replace(certificate, gap=gap, rounding_floor=certificate.rounding_floor + floor)
 
 
 def _refuse_others(program: Program) -> None:

@@ -4,42 +4,40 @@ Instead of G ⪰ 0 of side n the factor Y of G = YYᵀ with few columns is sough
 2003), which is not convex; the dual certificate then tells whether the answer is the optimum of
 the convex problem. Three shapes have inner solvers of their own, a fourth takes what is left:
 
-- orthonormal blocks, no other constraints (stitching): direct Riemannian Newton, `stitching`;
-- bounds from above only (strings): low-rank primal-dual interior point, `strings`;
-- equalities, soft constraints, other bounds: multiplier steps with L-BFGS, `multipliers`;
-- blocks and constraints together: augmented Lagrangian on the manifold, `mixed`.
+- orthonormal blocks, no other constraints: direct Riemannian Newton, `synchronization`;
+- upper bounds only: low-rank primal-dual interior point, `upper_bounds`;
+- equalities, soft constraints, other bounds: multiplier steps with L-BFGS, `augmented`;
+- blocks and constraints together: augmented Lagrangian on the manifold, `augmented_blocks`.
 """
 
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from isofold._parallel import one_blas_thread
 from isofold._progress.stages import Stage, interrupt, interrupted, interruptible, stage
 from isofold._typing import FloatArray
-from isofold._validation import check_count, check_finite, check_positive
+from isofold._validation import check_count, check_finite, check_positive, check_seed
 from isofold.exceptions import InvalidInputError
-from isofold.sdp.dual.lifted import with_translation_gauge
-from isofold.sdp.preflight.findings import inspect_program
 from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
-from isofold.sdp.reduction import INTERRUPTED, infeasible_solution, lift_solution
+from isofold.sdp.reduction import INTERRUPTED, Reduced
+from isofold.sdp.rules import RULES, SolverRules
 from isofold.sdp.solution import SDPSolution, Status
-from isofold.sdp.solvers.augmented.steps import MultiplierSteps
-from isofold.sdp.solvers.augmented_blocks.search import Mixed
+from isofold.sdp.solvers.augmented.multiplier_steps import AugmentedSolver
+from isofold.sdp.solvers.augmented_blocks.search import AugmentedBlocksSolver
 from isofold.sdp.solvers.dense import DenseSDP
-from isofold.sdp.solvers.protocol import Family, Iterate, Options, Start
-from isofold.sdp.solvers.synchronization.search import Stitching
-from isofold.sdp.solvers.upper_bounds.path import Strings
+from isofold.sdp.solvers.protocol import InnerSolver, Iterate, Options, Phase, Start
+from isofold.sdp.solvers.synchronization.search import SynchronizationSolver
+from isofold.sdp.solvers.upper_bounds.path import UpperBoundsSolver
 
 __all__ = ["LowRankSDP"]
 
@@ -48,13 +46,13 @@ logger = logging.getLogger("isofold")
 SLOW = "slow progress for so small a problem"
 """Why a solution ends after `_patience`."""
 
-SMALL_SIZE, SMALL_FORMS, FIRST_PATIENCE, MOST_PATIENCE = 60, 500, 1500, 10
-"""Points and forms of a small program, iterations after which it is slow, and how many times more
-it may take if there is no other way. Lengths of many sizes make valleys of as many widths, along
-which gradients creep; where they get to after so many iterations they hardly leave any more."""
-
-FREE_COLUMNS = 8
-"""Columns of Y where nothing is known of the rank: the papers' few dimensions, and six spare."""
+INNER_SOLVERS: tuple[InnerSolver, ...] = (
+    SynchronizationSolver(),
+    AugmentedBlocksSolver(),
+    UpperBoundsSolver(),
+    AugmentedSolver(),
+)
+"""The first one that accepts a program solves it; the last accepts all without blocks."""
 
 
 class LowRankSDP(BaseEstimator):
@@ -63,8 +61,8 @@ class LowRankSDP(BaseEstimator):
     Parameters
     ----------
     tol : float or None, default=None
-        Relative duality gap to reach. None: 1e-6 for stitching, 1e-3 for hard equalities, 1e-4
-        otherwise.
+        Relative duality gap to reach. None: 1e-6 for blocks alone (stitching), 1e-3 for hard
+        equalities, 1e-4 otherwise.
     violation_tol : float or None, default=None
         How well hard constraints must be met: for equalities the median relative error of the
         lengths (None: 1e-3), for bounds the largest relative error (None: 1e-6).
@@ -131,6 +129,8 @@ class LowRankSDP(BaseEstimator):
         *,
         start: FloatArray | None = None,
         multipliers: FloatArray | None = None,
+        budget: Mapping[Phase, int] | None = None,
+        rules: SolverRules = RULES,
     ) -> SDPSolution:
         """Return the solution of a problem with its certificate.
 
@@ -142,6 +142,10 @@ class LowRankSDP(BaseEstimator):
             Coordinates to begin with.
         multipliers : ndarray of shape (n_forms,) or None, default=None
             Dual variables to begin with.
+        budget : mapping from Phase to int or None, default=None
+            Iterations that each phase may take; phases not named may take any number.
+        rules : SolverRules, default=RULES
+            The numbers by which the engine decides.
 
         Returns
         -------
@@ -155,98 +159,55 @@ class LowRankSDP(BaseEstimator):
         UnboundedProblemError
             If the objective can be improved without end.
         """
-        begin = time.perf_counter()
-        program = Program.of(problem)
-        if program.forms.n_forms:
-            # Patches that are pulled apart would seem to move away together without end.
-            program = with_translation_gauge(program)
-        findings = inspect_program(program)
-        program = program.with_merged_points()
-        options = self._options(program)
-        if findings.infeasible is not None:
-            return infeasible_solution(problem, findings, time.perf_counter() - begin)
-        family = _family(program)
-        source = family.iterates(program, options, _start(program, start, multipliers))
+        # Patches that are pulled apart would seem to move away together without end. Without
+        # constraints nothing pulls, and the free rows are eliminated.
+        has_forms = problem.forms.n_forms > 0
+        reduced = Reduced.of(problem, translation_gauge=has_forms, rules=rules)
+        program = reduced.program
+        options = self._options(program, rules)
+        if reduced.preflight.contradiction is not None:
+            return reduced.infeasible()
+        inner = next(solver for solver in INNER_SOLVERS if solver.accepts(program))
+        source = inner.iterates(program, options, _start(program, start, multipliers))
+        watch = _Watch(reduced, self.callback, self.max_seconds, budget or {})
         # Many short vectors: the threads of BLAS would wait for each other, more than ten times
         # slower on a busy machine.
         with one_blas_thread():
-            with interruptible(), stage(family.task) as steps:
-                limit = _patience(program)
-                iterate, reason = self._run(source, begin, steps, problem.sign, limit)
+            with interruptible(), stage(inner.task) as steps:
+                limit = _patience(program, rules)
+                iterate, reason = watch.follow(source, steps, limit)
                 if reason == SLOW and _is_for_dense(program):
                     dense = self._solve_dense(problem, options, iterate.n_iter)
                     if dense is not None:
                         return dense
                 if reason == SLOW:
-                    limit = MOST_PATIENCE * limit
-                    iterate, reason = self._run(source, begin, steps, problem.sign, limit)
-            certificate = iterate.certificate or family.certify(program, options, iterate)
-        return lift_solution(
-            problem,
-            program,
-            iterate,
-            certificate,
-            tol=options.tol,
-            reason=reason,
-            findings=findings,
-            seconds=time.perf_counter() - begin,
-        )
+                    limit = rules.most_patience * limit
+                    iterate, reason = watch.follow(source, steps, limit)
+            if iterate.certificate is None:
+                certificate = inner.certify(program, options, iterate)
+                iterate = replace(iterate, certificate=certificate)
+        return reduced.solution(iterate, tol=options.tol, reason=reason)
 
     def _solve_dense(self, problem: GramSDP, options: Options, n_before: int) -> SDPSolution | None:
         """Return the solution by an interior point, None if it is not certified or too wide."""
-        found = DenseSDP(tol=options.tol).solve(problem)
+        found = DenseSDP(tol=options.tol).solve(problem, rules=options.rules)
         if found.status is not Status.CERTIFIED or found.rank > options.max_rank:
             return None
         return replace(found, n_iter=n_before + found.n_iter)
 
-    def _run(
-        self, source: Iterator[Iterate], begin: float, steps: Stage, sign: float, limit: float
-    ) -> tuple[Iterate, str]:
-        """Follow the iterates to the last one, or to where a limit or the user ends it."""
-        iterate: Iterate | None = None
-        reason = "iteration limit"
-        try:
-            for iterate in source:
-                logger.debug(
-                    "%s, iteration %d: objective %.9g, residual %.2g",
-                    iterate.stage,
-                    iterate.n_iter,
-                    iterate.objective,
-                    iterate.residual,
-                )
-                steps.advance(objective=sign * iterate.objective)
-                if iterate.status is not None:
-                    break
-                if interrupted():
-                    reason = INTERRUPTED
-                    break
-                if self.callback is not None and self.callback(iterate):
-                    reason = "the callback asked for it"
-                    break
-                if iterate.n_iter >= limit:
-                    reason = SLOW
-                    break
-                if self.max_seconds is not None and time.perf_counter() - begin > self.max_seconds:
-                    reason = f"time limit of {self.max_seconds:g} s"
-                    break
-        except KeyboardInterrupt:
-            if iterate is None or interrupted():
-                raise
-            interrupt()
-            reason = INTERRUPTED
-        assert iterate is not None, "an inner solver yields at least its start"  # noqa: S101
-        return iterate, reason
-
-    def _options(self, program: Program) -> Options:
+    def _options(self, program: Program, rules: SolverRules) -> Options:
         envelope = program.envelope
         equalities = bool(np.any(envelope.is_equality & envelope.is_hard))
         only_blocks = len(program.blocks) > 0 and program.forms.n_forms == 0
         tol = self.tol
         if tol is None:
-            tol = 1e-6 if only_blocks else 1e-3 if equalities else 1e-4
+            tol = rules.gap_of_equalities if equalities else rules.gap
+            tol = rules.gap_of_blocks if only_blocks else tol
         violation_tol = self.violation_tol
         if violation_tol is None:
-            violation_tol = 1e-3 if equalities else 1e-6
+            violation_tol = rules.violation_of_bounds
+            if equalities:
+                violation_tol = rules.violation_of_equalities
         for name, value in (("tol", tol), ("violation_tol", violation_tol)):
             check_positive(value, name=name)
         check_positive(self.penalty, name="penalty")
@@ -254,10 +215,10 @@ class LowRankSDP(BaseEstimator):
             check_positive(self.max_seconds, name="max_seconds")
         largest = max(1, program.size - (program.gauge is not None))
         block = int(program.blocks[:, 1].max(initial=0))
-        default = block or FREE_COLUMNS
+        default = block or rules.free_columns
         rank = check_count(default if self.rank is None else self.rank, name="rank")
         enough = block + _sufficient_rank(program)
-        most = min(64, enough) if self.max_rank is None else self.max_rank
+        most = min(rules.most_columns, enough) if self.max_rank is None else self.max_rank
         max_rank = check_count(most, name="max_rank")
         rank = max(block, min(rank, largest))
         return Options(
@@ -267,14 +228,72 @@ class LowRankSDP(BaseEstimator):
             max_rank=max(rank, min(max_rank, largest)),
             penalty=float(self.penalty),
             max_iter=check_count(self.max_iter, name="max_iter"),
-            rng=_generator(self.random_state),
+            seed=int(check_seed(self.random_state).randint(0, 2**31 - 1)),
+            rules=rules,
         )
 
 
-def _patience(program: Program) -> float:
+class _Watch:
+    """What ends a run early: the user, a callback, the clock, a budget of iterations."""
+
+    def __init__(
+        self,
+        reduced: Reduced,
+        callback: Callable[[Iterate], Any] | None,
+        max_seconds: float | None,
+        budget: Mapping[Phase, int],
+    ) -> None:
+        self._reduced, self._callback = reduced, callback
+        self._max_seconds, self._budget = max_seconds, budget
+        self._spent: Counter[Phase] = Counter()
+
+    def follow(self, source: Iterator[Iterate], steps: Stage, limit: float) -> tuple[Iterate, str]:
+        """Follow the iterates to the last one, or to where a limit or the user ends it."""
+        iterate: Iterate | None = None
+        reason: str | None = None
+        try:
+            for iterate in source:
+                logger.debug(
+                    "%s, iteration %d: objective %.9g, residual %.2g",
+                    iterate.phase.value,
+                    iterate.n_iter,
+                    iterate.objective,
+                    iterate.residual,
+                )
+                steps.advance(objective=self._reduced.problem.sign * iterate.objective)
+                if iterate.status is not None:
+                    break
+                reason = self._reason_to_end(iterate, limit)
+                if reason is not None:
+                    break
+        except KeyboardInterrupt:
+            if iterate is None or interrupted():
+                raise
+            interrupt()
+            reason = INTERRUPTED
+        assert iterate is not None, "an inner solver yields at least its start"  # noqa: S101
+        return iterate, reason or "iteration limit"
+
+    def _reason_to_end(self, iterate: Iterate, limit: float) -> str | None:
+        phase = iterate.phase
+        self._spent[phase] += 1
+        if interrupted():
+            return INTERRUPTED
+        if self._callback is not None and self._callback(iterate):
+            return "the callback asked for it"
+        if phase in self._budget and self._spent[phase] > self._budget[phase]:
+            return f"limit of {self._budget[phase]} iterations of the phase {phase.value!r}"
+        if iterate.n_iter >= limit:
+            return SLOW
+        if self._max_seconds is not None and self._reduced.seconds > self._max_seconds:
+            return f"time limit of {self._max_seconds:g} s"
+        return None
+
+
+def _patience(program: Program, rules: SolverRules) -> float:
     """Return the iterations after which a program without blocks that is small is slow."""
-    is_small = program.size <= SMALL_SIZE and program.forms.n_forms <= SMALL_FORMS
-    return FIRST_PATIENCE if is_small and not len(program.blocks) else np.inf
+    is_small = program.size <= rules.small_size and program.forms.n_forms <= rules.small_forms
+    return rules.first_patience if is_small and not len(program.blocks) else np.inf
 
 
 def _is_for_dense(program: Program) -> bool:
@@ -282,13 +301,6 @@ def _is_for_dense(program: Program) -> bool:
     envelope = program.envelope
     is_soft = bool(np.all(envelope.is_equality & ~envelope.is_hard))
     return is_soft and not isinstance(program.cost, LinearOperator)
-
-
-def _family(program: Program) -> Family:
-    """Return the inner solver for the shape of a program."""
-    if len(program.blocks):
-        return Mixed() if program.forms.n_forms else Stitching()
-    return Strings() if Strings.fits(program) else MultiplierSteps()
 
 
 def _sufficient_rank(program: Program) -> int:
@@ -320,8 +332,3 @@ def _start(program: Program, start: Any, multipliers: Any) -> Start:
             raise InvalidInputError(msg)
         check_finite(w, name="multipliers", advice="Pass finite multipliers, or none at all.")
     return Start(Y, w)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    seed = check_random_state(random_state).randint(0, 2**31 - 1)
-    return np.random.default_rng(int(seed))

@@ -1,25 +1,39 @@
-"""What the inner solvers have in common: options, iterates, and the protocol they follow.
+"""What the inner solvers have in common: options, phases, iterates, and the protocol they follow.
 
 Each shape of problem has its own inner solver, a generator of iterates. The one loop around them
-lives in `lowrank`: it watches the clock, reports progress, and keeps the last iterate when the
-user interrupts. Hence a generator yields often, and only what it would be content to return.
+lives in `low_rank`: it watches the clock, reports progress, and keeps the last iterate when the
+user interrupts. Hence a generator yields often, and only what it would be content to return. An
+inner solver has no state of its own: all that a run remembers lives in its generator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
-
-import numpy as np
 
 from isofold._typing import FloatArray
 from isofold.sdp.certificate import Certificate
 from isofold.sdp.envelope import Envelope
 from isofold.sdp.program import Program
+from isofold.sdp.rules import RULES, SolverRules
 from isofold.sdp.solution import Status
 
-__all__ = ["Family", "Iterate", "Options", "Start"]
+__all__ = ["InnerSolver", "Iterate", "Options", "Phase", "Start"]
+
+
+class Phase(Enum):
+    """What a solver is doing; the value is its name in logs and messages."""
+
+    NEWTON = "Newton's method"
+    TRUST_REGION = "trust region"
+    MULTIPLIER_STEP = "multiplier step"
+    AUGMENTED_LAGRANGIAN = "augmented Lagrangian"
+    INTERIOR_POINT = "interior point"
+    CONIC_SOLVER = "conic solver"
+    ESCAPE = "escape from a saddle"
+    CERTIFICATE = "certificate"
 
 
 @dataclass(frozen=True)
@@ -41,8 +55,10 @@ class Options:
         The weight ν of hard equalities, in units of 1/λ₂ of the unit Laplacian.
     max_iter : int
         Outer iterations.
-    rng : Generator
-        The only source of random numbers.
+    seed : int
+        Where all random numbers of a run begin.
+    rules : SolverRules
+        The numbers by which solvers decide.
     """
 
     tol: float
@@ -51,7 +67,8 @@ class Options:
     max_rank: int
     penalty: float
     max_iter: int
-    rng: np.random.Generator
+    seed: int
+    rules: SolverRules = RULES
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +101,8 @@ class Iterate:
         The primal value of the program.
     residual : float
         The norm of the gradient, relative to the scale of the problem.
-    stage : str
-        What the solver is doing, for progress reports.
+    phase : Phase
+        What the solver is doing.
     n_iter : int
         Iterations so far.
     certificate : Certificate or None
@@ -100,28 +117,32 @@ class Iterate:
     multipliers: FloatArray
     objective: float
     residual: float
-    stage: str
+    phase: Phase
     n_iter: int
     certificate: Certificate | None = None
     envelope: Envelope | None = None
     status: Status | None = None
 
 
-class Family(Protocol):
-    """An inner solver for one shape of problem.
+class InnerSolver(Protocol):
+    """A solver for one shape of problem, without state.
 
     Attributes
     ----------
     task : str
-        What it does, in the words of those who wait for it.
+        What it does, as users who wait for it would say.
     """
 
     task: str
+
+    def accepts(self, program: Program) -> bool:
+        """Tell whether a program has the shape that this solver is for."""
+        ...
 
     def iterates(self, program: Program, options: Options, start: Start) -> Iterator[Iterate]:
         """Yield better and better iterates; the last has a status."""
         ...
 
     def certify(self, program: Program, options: Options, iterate: Iterate) -> Certificate:
-        """Return a valid bound for an iterate that was not certified on the way."""
+        """Return the certificate, by `dual.certify`, of an iterate that has none yet."""
         ...

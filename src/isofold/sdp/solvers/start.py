@@ -12,12 +12,12 @@ from isofold._typing import FloatArray, IntArray, Matrix
 from isofold.linalg import landmark_scaling
 from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
 from isofold.sdp.forms import PairForms, is_sparse, to_dense
-from isofold.sdp.program import Program
+from isofold.sdp.program import Program, principal_axes
 
 __all__ = ["multiplier_scale", "starting_coordinates"]
 
 N_LANDMARKS = 100
-"""Points whose geodesic distances place all others: enough for the coarse shape."""
+"""Points whose geodesic distances locate all others: enough for the coarse shape."""
 
 START_NOISE = 1e-2
 """Spread of the random part of the start in units of the mean constrained length, so that
@@ -98,8 +98,7 @@ def _leading_columns(given: FloatArray, rank: int) -> FloatArray:
     """Return the coordinates, in their principal axes if there are more than `rank` columns."""
     if given.shape[1] <= rank:
         return given
-    _, axes = np.linalg.eigh(given.T @ given)
-    return np.asarray(given @ axes[:, ::-1][:, :rank])
+    return np.asarray(given @ principal_axes(given)[1][:, :rank])
 
 
 def _landmark_geodesics(

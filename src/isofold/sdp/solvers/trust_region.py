@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from isofold._typing import FloatArray
-from isofold.sdp.solvers.stiefel import StiefelProduct
+from isofold.sdp.stiefel import StiefelProduct
 
 __all__ = ["SmoothObjective", "TrustRegionStep", "trust_region"]
 
@@ -26,8 +26,8 @@ POOR, GOOD, ACCEPT = 0.25, 0.75, 0.05
 """Ratios of true to predicted decrease: below poor shrink, above good grow, above accept move."""
 
 ROUNDING = 1e-13
-"""Decreases below this part of the value are rounding: sums of many terms of its size agree to a
-few hundred units in the last place. Their ratio to the prediction means nothing."""
+"""Decreases below this fraction of the value are rounding: sums of many terms of its size agree to
+a few hundred units in the last place. Their ratio to the prediction means nothing."""
 
 Product = Callable[[FloatArray], FloatArray]
 
@@ -66,7 +66,7 @@ class TrustRegionStep:
     n_products : int
         Products with the Hessian so far.
     stalled : bool
-        Whether no further decrease can be told from rounding; the last step then.
+        Whether no further decrease can be distinguished from rounding; it is the last step then.
     """
 
     Y: FloatArray

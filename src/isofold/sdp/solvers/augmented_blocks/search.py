@@ -16,14 +16,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from isofold._progress.stages import stage
 from isofold._typing import FloatArray
-from isofold.sdp.certificate import Certificate, relative_gap
+from isofold.sdp.certificate import Certificate
+from isofold.sdp.dual.certify import block_multipliers_at, certify_with_blocks
 from isofold.sdp.dual.farkas import proves_infeasible
-from isofold.sdp.dual.lifted import lifted_bound, with_translation_gauge
 from isofold.sdp.dual.spectrum import lowest_modes
 from isofold.sdp.envelope import Envelope
 from isofold.sdp.program import Program
@@ -36,11 +34,11 @@ from isofold.sdp.solvers.augmented_blocks.start import (
     typical_size,
 )
 from isofold.sdp.solvers.augmented_blocks.tangent_newton import TangentNewton
-from isofold.sdp.solvers.protocol import Iterate, Options, Start
-from isofold.sdp.solvers.stiefel import StiefelProduct
+from isofold.sdp.solvers.protocol import Iterate, Options, Phase, Start
 from isofold.sdp.solvers.trust_region import trust_region
+from isofold.sdp.stiefel import StiefelProduct
 
-__all__ = ["Mixed"]
+__all__ = ["AugmentedBlocksSolver"]
 
 START_NOISE = 1e-2
 """Size of the random part of the start, relative to orthonormal rows."""
@@ -60,23 +58,23 @@ EASY_STEPS = 4
 
 EASY_GROWTH, EASY_DECREASE = 4.0, 0.1
 HARD_GROWTH, HARD_DECREASE = 2.0, 0.8
-"""Growth of the penalty if the violation did not fall to this part of what it was (Bertsekas),
+"""Growth of the penalty if the violation did not fall to this fraction of what it was (Bertsekas),
 after easy inner problems and after hard ones."""
 
 SHORT_BOUND = 0.05
 """Penalties are inversely proportional to the bounds, so that lengths of all sizes are missed
-alike, down to this part of the mean bound."""
+alike, down to this fraction of the mean bound."""
 
 FIRST_RESIDUAL, LEAST_RESIDUAL, RESIDUAL_FACTOR = 1e-3, 1e-12, 0.2
 """Gradient, relative to its two parts, to which the inner problems are solved: at first, at last,
 and the factor between two of them when the constraints are met."""
 
 RESIDUAL_PER_VIOLATION = 1e-3
-"""Part of the relative violation to which the relative gradient must fall, lest the multipliers
+"""Fraction of the relative violation to which the relative gradient must fall, lest the multipliers
 follow the noise of the inner problems."""
 
 SMALL_BOUND = 1e-3
-"""Bounds below this part of the mean are missed relative to that part of it."""
+"""Bounds below this fraction of the mean are missed relative to that fraction of it."""
 
 INNER_STEPS = 200
 """Trust-region steps for one set of multipliers."""
@@ -85,17 +83,17 @@ ESCAPE_COLUMNS = 2
 """Columns that are added when a saddle is left."""
 
 INSIGNIFICANT = 1e-2
-"""Part of what an eigenvalue is worth by which the first move along its vector must lead down."""
+"""Fraction of what an eigenvalue is worth that the first move along its vector must gain."""
 
 NEGLIGIBLE = 1e-5
-"""Columns below this part of the first one are left out, all but one of them: the change is of
+"""Columns below this fraction of the first one are left out, all but one of them: the change is of
 second order, and the one left leads out of saddles."""
 
 PATIENCE, PROGRESS = 4, 0.5
-"""Multiplier steps at a critical point in which the gap must fall to this part."""
+"""Multiplier steps at a critical point in which the gap must fall to this fraction."""
 
 SADDLE = 0.1
-"""Part of the tolerance of the gap that a negative eigenvalue of the slack must be worth to be
+"""Fraction of the tolerance of the gap that a negative eigenvalue of the slack must be worth to be
 followed."""
 
 ASK_AFTER = range(8, 10**6, 4)
@@ -103,16 +101,19 @@ ASK_AFTER = range(8, 10**6, 4)
 takes longer than a step."""
 
 
-class Mixed:
+class AugmentedBlocksSolver:
     """Augmented Lagrangian on a product of Stiefel manifolds and free rows."""
 
-    task = "place pieces"
+    task = "place rigid groups"
+
+    def accepts(self, program: Program) -> bool:
+        """Tell whether there are blocks together with constraints."""
+        return len(program.blocks) > 0 and program.forms.n_forms > 0
 
     def iterates(self, program: Program, options: Options, start: Start) -> Iterator[Iterate]:
         """Yield points on the manifold, nearer and nearer to feasible; the last has a status."""
-        yield from _Run(with_translation_gauge(program), options, start).iterates()
+        yield from _ManifoldRun(program, options, start).iterates()
 
-    @stage("certificate")
     def certify(
         self,
         program: Program,
@@ -120,38 +121,10 @@ class Mixed:
         iterate: Iterate,
     ) -> Certificate:
         """Return the bound that the iterate's multipliers prove."""
-        Y, w = iterate.Y, program.envelope.admissible(iterate.multipliers)
-        manifold = StiefelProduct(program.blocks, program.size)
-        blocks = _block_multipliers(program, manifold, Y, w)
-        bound = lifted_bound(program, w, blocks)
-        primal, values = program.primal_value(Y), program.forms.values(Y)
-        terms = abs(primal) + float(np.abs(w) @ np.abs(values))
-        terms += float(np.sum(np.abs(blocks.diagonal())))
-        rounding = float(np.finfo(float).eps) * (program.size + len(w)) * terms
-        return Certificate(
-            multipliers=bound.multipliers,
-            block_multipliers=bound.block_multipliers,
-            primal=primal,
-            dual=bound.value,
-            gap=relative_gap(primal, bound.value) if np.isfinite(bound.value) else np.inf,
-            min_eigenvalue=bound.floor.estimate,
-            eigenvalue_error=bound.floor.estimate - bound.floor.value,
-            shift=bound.shift,
-            max_violation=float(program.envelope.violation(values).max(initial=0.0)),
-            rounding_floor=rounding + bound.rounding,
-            is_exact=bound.floor.is_exact,
-            posed_bound=bound.value,
-        )
+        return certify_with_blocks(program, iterate.Y, iterate.multipliers)
 
 
-def _block_multipliers(
-    program: Program, manifold: StiefelProduct, Y: FloatArray, w: FloatArray
-) -> sp.csr_array:
-    """Return Λ = sym((C + A*(w))YYᵀ) on the blocks."""
-    return manifold.as_sparse(manifold.multipliers(Y, np.asarray(program.slack(w) @ Y)))
-
-
-class _Run:
+class _ManifoldRun:
     """One solution: the point, the multipliers, the penalty."""
 
     def __init__(self, program: Program, options: Options, start: Start) -> None:
@@ -167,7 +140,7 @@ class _Run:
             given = spectral_start(program, rank, self._penalty * self._weight * bounds)
         else:
             given = start.Y[:, :rank]
-        Y = START_NOISE * self._manifold.random_point(rank, options.rng)
+        Y = START_NOISE * self._manifold.random_point(rank, np.random.default_rng(options.seed))
         Y[:, : given.shape[1]] += given
         self._Y = program.center(self._manifold.orthonormalize(Y))
         n_forms = program.forms.n_forms
@@ -182,7 +155,7 @@ class _Run:
     def iterates(self) -> Iterator[Iterate]:
         """Alternate trust-region steps and multiplier steps until a certificate holds."""
         options = self._options
-        yield self._iterate("augmented Lagrangian")
+        yield self._iterate(Phase.AUGMENTED_LAGRANGIAN)
         previous, best, stalled = np.inf, np.inf, 0
         for _ in range(options.max_iter):
             begin = self._n_steps
@@ -191,7 +164,7 @@ class _Run:
                 # Multipliers of a point that is far from critical would be noise.
                 continue
             if self._leave_saddle():
-                yield self._iterate("escape from a saddle")
+                yield self._iterate(Phase.ESCAPE)
                 continue
             self._drop_columns()
             before = self._w
@@ -279,7 +252,7 @@ class _Run:
             self._Y, self._residual = program.center(step.Y), step.gradient_norm / scale
             self._n_steps += 1
             self._inner_stalled = step.stalled
-            yield self._iterate("augmented Lagrangian")
+            yield self._iterate(Phase.AUGMENTED_LAGRANGIAN)
 
     def _violation(self) -> float:
         """Return the largest violation, relative to the bound or to a typical one."""
@@ -296,7 +269,7 @@ class _Run:
             return False
         objective = Lagrangian(program.with_envelope(self._augmented()))
         w = objective.multipliers(Y)
-        blocks = _block_multipliers(program, self._manifold, Y, w)
+        blocks = block_multipliers_at(program, Y, w)
         values, vectors = lowest_modes(program.slack(w, blocks), program.gauge, n_new)
         # −λ·‖Y‖² is about what an eigenvalue λ < 0 costs in the bound.
         size = float(np.linalg.norm(Y))
@@ -325,7 +298,7 @@ class _Run:
         return True
 
     def _drop_columns(self) -> None:
-        """Turn the columns to principal axes and leave out those that are next to nothing."""
+        """Rotate the columns to principal axes and leave out those that are next to nothing."""
         _, sizes, axes = np.linalg.svd(self._Y, full_matrices=False)
         largest = int(self._manifold.blocks[:, 1].max())
         kept = max(int(np.sum(sizes > NEGLIGIBLE * sizes[0])) + 1, largest + 1)
@@ -341,7 +314,7 @@ class _Run:
             if zero is None:
                 return proves_infeasible(program, w)
             idle = replace(program, cost=zero)
-            blocks = _block_multipliers(idle, self._manifold, self._Y, w)
+            blocks = block_multipliers_at(idle, self._Y, w)
             if proves_infeasible(program, w, blocks):
                 return True
         return False
@@ -355,19 +328,19 @@ class _Run:
         at_limit = self._Y.shape[1] >= self._options.max_rank
         return Status.RANK_LIMIT if negative and at_limit else Status.STATIONARY
 
-    def _iterate(self, stage: str) -> Iterate:
+    def _iterate(self, phase: Phase) -> Iterate:
         return Iterate(
             Y=self._Y,
             multipliers=self._w,
             objective=self._program.primal_value(self._Y),
             residual=self._residual,
-            stage=stage,
+            phase=phase,
             n_iter=self._n_steps,
         )
 
     def _last(self, otherwise: Status | None) -> Iterate:
-        iterate = self._iterate("certificate")
-        certificate = Mixed().certify(self._program, self._options, iterate)
+        iterate = self._iterate(Phase.CERTIFICATE)
+        certificate = certify_with_blocks(self._program, self._Y, self._w)
         holds = certificate.holds(self._options.tol) and otherwise is None
         status = Status.CERTIFIED if holds else otherwise
         return replace(iterate, certificate=certificate, status=status)

@@ -7,19 +7,18 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from isofold._typing import FloatArray
-from isofold.sdp.certificate import probe_slack
-from isofold.sdp.dual.lifted import positive_forms
+from isofold.sdp.dual.probe import probe_slack
 from isofold.sdp.dual.spectrum import lowest_modes
 from isofold.sdp.envelope import Envelope
 from isofold.sdp.program import Program
-from isofold.sdp.solvers.stiefel import StiefelProduct
+from isofold.sdp.stiefel import StiefelProduct
 
 __all__ = ["bound_sizes", "first_penalty", "spectral_start", "typical_size"]
 
 FIRST_PENALTY = 1e-3
 """The first penalty in units of the one at which missing a typical bound by all of it has a
 multiplier like the cost. Stiff constraints from the start make narrow, curved valleys, in which
-steps are short: the bounds are drawn tight when the pieces have found their places."""
+steps are short: the bounds are tightened when the patches lie where they belong."""
 
 PENALTY_TRIES, PENALTY_GROWTH = 12, 4.0
 """First penalties tried, and the factor between them: above the last the forms do not hold what
@@ -31,8 +30,7 @@ def spectral_start(program: Program, rank: int, multipliers: FloatArray) -> Floa
 
     They are as long as the rows of blocks are on average.
     """
-    usable = np.isfinite(program.envelope.upper) & positive_forms(program.forms)
-    slack = program.slack(np.where(usable, multipliers, 0.0))
+    slack = program.slack(np.where(program.raisable, multipliers, 0.0))
     _, vectors = lowest_modes(slack, program.gauge, rank)
     rows = np.concatenate([np.arange(first, first + size) for first, size in program.blocks])
     typical = float(np.linalg.norm(vectors[rows])) / np.sqrt(len(rows))
@@ -50,9 +48,8 @@ def first_penalty(program: Program, weight: FloatArray) -> float:
     free = StiefelProduct(program.blocks, program.size).free
     if isinstance(program.cost, LinearOperator) or len(free) == 0:
         return penalty
-    usable = np.isfinite(program.envelope.upper) & positive_forms(program.forms)
     pull = sp.csr_array(program.cost)[free][:, free]
-    hold = sp.csr_array(program.forms.adjoint(weight * bounds * usable))[free][:, free]
+    hold = sp.csr_array(program.forms.adjoint(weight * bounds * program.raisable))[free][:, free]
     gauge = None if program.gauge is None else program.gauge[free]
     shift = np.sqrt(np.finfo(float).eps) * (float(abs(pull).max()) + 1e-300)
     for growth in PENALTY_GROWTH ** np.arange(PENALTY_TRIES):

@@ -21,7 +21,7 @@ from isofold._typing import FloatArray, Matrix
 from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
 from isofold.sdp.forms import is_sparse, to_dense
 from isofold.sdp.program import Program
-from isofold.sdp.solvers.stiefel import StiefelProduct
+from isofold.sdp.stiefel import StiefelProduct
 
 __all__ = ["TangentNewton"]
 
@@ -29,7 +29,7 @@ Solver = Callable[[FloatArray], FloatArray]
 
 SMALL_SIDE, DENSE_SIDE, DENSITY = 200, 5000, 0.05
 """Unknowns up to which a dense matrix is factored whatever its pattern, and up to which it is if
-more than this part of its entries are stored: fill-in then leaves next to nothing sparse."""
+more than this fraction of its entries are stored: fill-in then leaves next to nothing sparse."""
 
 LEAST_DAMPING, FIRST_DAMPING, DAMPING_GROWTH, LARGEST_DAMPING = 1e-10, 1e-6, 8.0, 1e6
 """Levenberg's λ in units of the Hessian's mean diagonal: what lifts common rotations and
@@ -91,16 +91,16 @@ class TangentNewton:
         rows, numbers, data, first = [], [], [], []
         for members, bases in zip(manifold.groups, manifold.tangent_basis(Y), strict=True):
             n, r, _, width = bases.shape
-            place = (members[:, :, None] * p + columns).reshape(n, -1)
-            rows.append(np.repeat(place, width, axis=1).ravel())
+            position = (members[:, :, None] * p + columns).reshape(n, -1)
+            rows.append(np.repeat(position, width, axis=1).ravel())
             numbers.append(np.broadcast_to(np.arange(width), (n, r * p, width)).ravel())
             first.append(np.repeat(members[:, 0], r * p * width))
             data.append(bases.ravel())
-        place = (manifold.free[:, None] * p + columns).ravel()
-        rows.append(place)
+        position = (manifold.free[:, None] * p + columns).ravel()
+        rows.append(position)
         numbers.append(np.tile(columns, len(manifold.free)))
         first.append(np.repeat(manifold.free, p))
-        data.append(np.ones(len(place)))
+        data.append(np.ones(len(position)))
         key = np.concatenate(first).astype(np.int64) * (manifold.size * p) + np.concatenate(numbers)
         _, column = np.unique(key, return_inverse=True)
         dimension = int(column.max(initial=-1)) + 1

@@ -19,7 +19,7 @@ from isofold.sdp.solvers.central_path.system import EqualitySystem
 __all__ = ["PathPoint", "central_path"]
 
 TO_THE_BORDER = 0.95
-"""Part of the way to the border of the cone that a step may go."""
+"""Fraction of the distance to the border of the cone that a step may go."""
 
 START_SIZE = 10.0
 """The first Gram matrix in units of the identity that meets the targets on average, times the side:
@@ -36,7 +36,7 @@ LARGEST = 1e100
 """Multipliers beyond this have no square: an optimum that is not attained sends them off."""
 
 SHORT = 1e-6
-"""Steps of this length lead nowhere: rounding has the last word."""
+"""Steps of this length lead nowhere: only rounding is left."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,9 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from isofold._typing import FloatArray, Matrix
-from isofold.sdp.dual.dense import reflect_off_gauge
 from isofold.sdp.forms import FactorForms, is_sparse, to_dense
-from isofold.sdp.program import Program
+from isofold.sdp.program import Program, reflect_off_gauge
 
 __all__ = ["EqualitySystem", "block_forms"]
 
@@ -161,8 +160,8 @@ class EqualitySystem:
     def _collect(self) -> sp.csr_array:
         """The matrix that sums signed squares to forms."""
         n_factors = self.forms.factors.shape[0]
-        places = (self.forms.owner, np.arange(n_factors))
-        return sp.csr_array((self.forms.signs, places), shape=(self.forms.n_forms, n_factors))
+        indices = (self.forms.owner, np.arange(n_factors))
+        return sp.csr_array((self.forms.signs, indices), shape=(self.forms.n_forms, n_factors))
 
     @cached_property
     def _stack(self) -> FloatArray | None:

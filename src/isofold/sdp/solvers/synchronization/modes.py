@@ -19,8 +19,9 @@ from scipy.optimize import minimize
 
 from isofold._typing import FloatArray, IntArray
 from isofold.linalg.ldl import SymmetricFactor
-from isofold.sdp.solvers.stiefel import StiefelProduct
-from isofold.sdp.solvers.synchronization.joint import JointMatrix
+from isofold.sdp.joint_matrix import JointMatrix
+from isofold.sdp.program import principal_axes
+from isofold.sdp.stiefel import StiefelProduct
 
 __all__ = ["isometric_combination", "low_modes"]
 
@@ -69,7 +70,7 @@ def isometric_combination(
     modes = modes * np.sqrt(manifold.n_orthonormal_rows / np.sum(modes**2, axis=0))
     modes = joint.with_best_free_rows(modes)
     spread = modes[manifold.free].T @ modes[manifold.free]
-    fit = _Fit(manifold, modes, rng)
+    fit = _OrthonormalityMisfit(manifold, modes, rng)
     A = fit.minimize(np.eye(n_modes, p) / np.sqrt(p), np.zeros_like(spread))
     mean_size = manifold.n_orthonormal_rows / len(manifold.blocks)
     # The second round knows the spread of the flat sheet rather than that of a rolled one.
@@ -79,11 +80,10 @@ def isometric_combination(
             A = fit.minimize(A, 4.0 * mean_size * STRETCH / total * spread)
     Y = modes @ A
     rows = manifold.free if len(manifold.free) else slice(None)
-    axes = np.linalg.eigh(Y[rows].T @ Y[rows])[1][:, ::-1]
-    return np.asarray(Y @ axes)
+    return np.asarray(Y @ principal_axes(Y[rows])[1])
 
 
-class _Fit:
+class _OrthonormalityMisfit:
     """The misfit of orthonormality as a function of the combination of modes."""
 
     def __init__(
@@ -94,10 +94,10 @@ class _Fit:
         self._normal, self._right = np.zeros((side, side)), np.zeros(side)
         for rows in manifold.groups:
             sample = rng.permutation(len(rows))[:SAMPLED_BLOCKS]
-            share = len(rows) / len(sample) / len(manifold.blocks)
+            fraction = len(rows) / len(sample) / len(manifold.blocks)
             features, target = _products(modes[rows[np.sort(sample)]], self._upper)
-            self._normal += share * (features.T @ features)
-            self._right += share * (features.T @ target)
+            self._normal += fraction * (features.T @ features)
+            self._right += fraction * (features.T @ target)
 
     def minimize(self, A: FloatArray, reward: FloatArray) -> FloatArray:
         """Return A that minimizes the misfit less ⟨reward, AAᵀ⟩, from a start."""

@@ -18,8 +18,8 @@ from scipy.sparse.csgraph import connected_components
 
 from isofold._typing import FloatArray, IntArray, Matrix
 from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
-from isofold.sdp.solvers.stiefel import BlockMatrices
-from isofold.sdp.solvers.synchronization.joint import JointMatrix
+from isofold.sdp.joint_matrix import JointMatrix
+from isofold.sdp.stiefel import BlockMatrices
 
 __all__ = ["NewtonStep", "newton_steps"]
 
@@ -31,8 +31,8 @@ GAUGE_DAMPING = 1e-10
 """Lifts the rotations of all blocks together, where they cannot be grounded, off zero."""
 
 SETTLED = 1e-3
-"""Part of the tolerance to which the decrease of a full step must fall for it to be the last: the
-step after it would change the objective by its square."""
+"""Fraction of the tolerance to which the decrease of a full step must fall for it to be the last:
+the step after it would change the objective by its square."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ def _chord(
     Close to the minimum the Hessian hardly changes any more, and factors are what a step costs.
     """
     floor = joint.rounding_floor
-    # Bases of motions out of a block's own space may turn from point to point.
+    # Bases of motions out of a block's own space may rotate from point to point.
     if any(rows.shape[1] < Y.shape[1] for rows in joint.manifold.groups):
         return None
     # The first gets there, the second takes the gradient, and so the multipliers, to rounding.
@@ -312,11 +312,11 @@ def _layout(members: list[IntArray], widths: list[int]) -> list[IntArray]:
 def _couplings(matrix: Matrix, members: list[IntArray]) -> list[_Couplings]:
     """Return the blocks of C between units, each pair once, grouped by the kinds of units."""
     size = matrix.shape[0]
-    kind, unit, place = (np.zeros(size, dtype=np.intp) for _ in range(3))
+    kind, unit, position = (np.zeros(size, dtype=np.intp) for _ in range(3))
     for number, rows in enumerate(members):
         kind[rows] = number
         unit[rows] = np.arange(len(rows))[:, None]
-        place[rows] = np.arange(rows.shape[1])
+        position[rows] = np.arange(rows.shape[1])
     entries = sp.coo_array(matrix)
     row, column = entries.row, entries.col
     out = []
@@ -332,7 +332,7 @@ def _couplings(matrix: Matrix, members: list[IntArray]) -> list[_Couplings]:
             count = len(members[two])
             pairs, edge = np.unique(unit[i].astype(np.int64) * count + unit[j], return_inverse=True)
             blocks = np.zeros((len(pairs), members[one].shape[1], members[two].shape[1]))
-            blocks[edge, place[i], place[j]] = entries.data[chosen]
+            blocks[edge, position[i], position[j]] = entries.data[chosen]
             out.append(_Couplings((one, two), pairs // count, pairs % count, blocks))
     return out
 

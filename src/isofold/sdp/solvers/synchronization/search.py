@@ -1,4 +1,4 @@
-"""Stitching: min ⟨C, YYᵀ⟩ over orthonormal blocks and free rows, with nothing else to obey.
+"""Synchronization: min ⟨C, YYᵀ⟩ over orthonormal blocks and free rows, with nothing else to obey.
 
     primal   min ⟨C, YYᵀ⟩          Y_i Y_iᵀ = I on blocks
     dual     max tr Λ              C − Λ ⪰ 0, Λ block-diagonal on the orthonormal blocks
@@ -24,17 +24,18 @@ from scipy.sparse.linalg import LinearOperator
 from isofold._typing import FloatArray
 from isofold.exceptions import InvalidInputError
 from isofold.sdp.certificate import Certificate
-from isofold.sdp.dual.blocks import BlockBound, bound_blocks, make_certificate
+from isofold.sdp.dual.blocks import BlockBound, bound_blocks
+from isofold.sdp.dual.certify import certify_blocks
+from isofold.sdp.joint_matrix import JointMatrix
 from isofold.sdp.program import Program
 from isofold.sdp.solution import Status
-from isofold.sdp.solvers.protocol import Iterate, Options, Start
-from isofold.sdp.solvers.stiefel import StiefelProduct
-from isofold.sdp.solvers.synchronization.joint import JointMatrix
+from isofold.sdp.solvers.protocol import Iterate, Options, Phase, Start
 from isofold.sdp.solvers.synchronization.modes import isometric_combination, low_modes
 from isofold.sdp.solvers.synchronization.newton import newton_steps
 from isofold.sdp.solvers.trust_region import trust_region
+from isofold.sdp.stiefel import StiefelProduct
 
-__all__ = ["Stitching"]
+__all__ = ["SynchronizationSolver"]
 
 SPARE_COLUMNS = 3
 """Columns beside max r_i in which folds open: one or two do as well but take more steps."""
@@ -53,22 +54,26 @@ LARGEST_OPERATOR = 2000
 """Side up to which an objective that is known by its products only is written out as a matrix."""
 
 
-class Stitching:
+class SynchronizationSolver:
     """Inner solver for orthonormal blocks without further constraints."""
 
     task = "stitch patches"
+
+    def accepts(self, program: Program) -> bool:
+        """Tell whether there are blocks and nothing else."""
+        return len(program.blocks) > 0 and program.forms.n_forms == 0
 
     def iterates(self, program: Program, options: Options, start: Start) -> Iterator[Iterate]:
         """Yield better and better iterates; the last has a status."""
         return _Search(_joint_matrix(program), options).run(start)
 
     def certify(self, program: Program, options: Options, iterate: Iterate) -> Certificate:
-        """Return a valid bound for an iterate that was not certified on the way."""
+        """Return a valid bound for an iterate that has no certificate yet."""
         joint = _joint_matrix(program)
         Y = joint.with_best_free_rows(iterate.Y)
         bound = bound_blocks(joint, Y, joint.product(Y), tol=options.tol, repair=True)
         assert bound is not None, "a repaired bound always exists"  # noqa: S101
-        return make_certificate(joint, bound, iterate.Y, joint.value(iterate.Y)[0])
+        return certify_blocks(joint, bound, iterate.Y, joint.value(iterate.Y)[0])
 
 
 def _joint_matrix(program: Program) -> JointMatrix:
@@ -97,6 +102,10 @@ class _Search:
     best: Iterate | None = field(default=None, init=False)
     allowed: Iterate | None = field(default=None, init=False)
     n_iter: int = field(default=0, init=False)
+    rng: np.random.Generator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rng = np.random.default_rng(self.options.seed)
 
     def run(self, start: Start) -> Iterator[Iterate]:
         """Yield iterates, from cheap to thorough, until one is certified."""
@@ -133,7 +142,7 @@ class _Search:
             point = self._last()
             bound = self._improve_bound(point)
             allowed = self._better_allowed(allowed, point)
-            certificate = make_certificate(
+            certificate = certify_blocks(
                 self.joint, self.bound or bound, allowed.Y, allowed.objective
             )
             if certificate.holds(options.tol):
@@ -143,7 +152,7 @@ class _Search:
                 yield self._final(allowed, certificate, Status.ITERATION_LIMIT)
                 return
             p, before = point.Y.shape[1], self.n_iter
-            optimal = make_certificate(self.joint, bound, point.Y, point.objective)
+            optimal = certify_blocks(self.joint, bound, point.Y, point.objective)
             if p >= options.max_rank or optimal.holds(options.tol):
                 status = Status.RANK_LIMIT if p >= options.max_rank else Status.STATIONARY
                 yield self._final(allowed, certificate, status)
@@ -194,7 +203,7 @@ class _Search:
         if bound is None:
             return None
         self.bound = bound
-        certificate = make_certificate(self.joint, bound, point.Y, point.objective)
+        certificate = certify_blocks(self.joint, bound, point.Y, point.objective)
         if not certificate.holds(self.options.tol):
             return None
         return self._final(point, certificate, Status.CERTIFIED)
@@ -203,7 +212,7 @@ class _Search:
         """Yield Newton steps; an impatient run ends where the Hessian is indefinite."""
         tol, limit = self.options.tol, self.options.max_iter
         for step in newton_steps(self.joint, Y, tol=tol, max_iter=limit, patient=patient):
-            yield self._note(step.Y, step.value, step.residual, "Newton")
+            yield self._note(step.Y, step.value, step.residual, Phase.NEWTON)
 
     def _trust_region(self, Y: FloatArray, loose: float) -> Iterator[Iterate]:
         """Yield steps of the trust region until the relative gradient is loosely or fully small."""
@@ -223,42 +232,41 @@ class _Search:
         )
         for step in steps:
             accurate = 0.01 * self.options.tol * abs(step.value) / rows
-            yield self._note(step.Y, step.value, step.gradient_norm / (2.0 * unit), "trust region")
+            residual = step.gradient_norm / (2.0 * unit)
+            yield self._note(step.Y, step.value, residual, Phase.TRUST_REGION)
             if step.gradient_norm <= accurate:
                 break
         best = joint.with_best_free_rows(self._last().Y)
-        yield self._note(best, joint.value(best)[0], self._last().residual, "trust region")
+        yield self._note(best, joint.value(best)[0], self._last().residual, Phase.TRUST_REGION)
 
     def _modes(self, p: int) -> FloatArray:
         factor, _ = self.joint.positive_factor(MODE_SHIFT * self.joint.scale)
-        return low_modes(
-            self.joint, factor, n_modes=p, n_iter=MODE_ITERATIONS, rng=self.options.rng
-        )
+        return low_modes(self.joint, factor, n_modes=p, n_iter=MODE_ITERATIONS, rng=self.rng)
 
     def _combined_modes(self, p: int) -> FloatArray:
         n_modes = min(max(N_MODES, p), self.joint.manifold.n_orthonormal_rows)
         modes = self._modes(n_modes)
         if n_modes < p:
             return _with_columns(modes, p)
-        return isometric_combination(self.joint, modes, p, self.options.rng)
+        return isometric_combination(self.joint, modes, p, self.rng)
 
-    def _note(self, Y: FloatArray, value: float, residual: float, stage: str) -> Iterate:
+    def _note(self, Y: FloatArray, value: float, residual: float, phase: Phase) -> Iterate:
         """Record where the search is; return the best point so far that has few enough columns.
 
-        Whoever stops the search gets the latter: points with spare columns are only on the way.
+        Whoever stops the search gets the latter: points with spare columns are only intermediate.
         """
         self.n_iter += 1
-        self.best = Iterate(Y, np.empty(0), value, residual, stage, self.n_iter)
+        self.best = Iterate(Y, np.empty(0), value, residual, phase, self.n_iter)
         if Y.shape[1] > self.options.max_rank:
             if self.allowed is None:
                 return self.best
-            return replace(self.allowed, stage=stage, n_iter=self.n_iter)
+            return replace(self.allowed, phase=phase, n_iter=self.n_iter)
         if self.allowed is None or value <= self.allowed.objective:
             self.allowed = self.best
-        return replace(self.allowed, stage=stage, n_iter=self.n_iter)
+        return replace(self.allowed, phase=phase, n_iter=self.n_iter)
 
     def _last(self) -> Iterate:
-        assert self.best is not None, "every stage yields its start"  # noqa: S101
+        assert self.best is not None, "every phase yields its start"  # noqa: S101
         return self.best
 
     def _final(self, point: Iterate, certificate: Certificate, status: Status) -> Iterate:

@@ -27,7 +27,7 @@ from isofold.sdp.solvers.upper_bounds.newton import NewtonSystem, newton_system
 __all__ = ["Barrier", "InteriorPoint"]
 
 TO_BORDER = 0.9
-"""Part of the way to the nearest bound that a step may go."""
+"""Fraction of the distance to the nearest bound that a step may go."""
 
 LEAST_DAMPING, FIRST_DAMPING, LARGEST_DAMPING = 1e-9, 1e-3, 1e6
 """The damping λ in units of the cost's size. With the largest the steps are those of steepest
@@ -40,16 +40,16 @@ POOR_STEP, GOOD_STEP = 0.1, 0.5
 """Step lengths below and above which λ is changed."""
 
 SPREAD = 100.0
-"""How far multipliers may lie from μ/z, as a factor either way."""
+"""How far multipliers may lie from μ/z, as a factor in either direction."""
 
 ARMIJO = 1e-4
-"""Part of the predicted decrease that a step must reach."""
+"""Fraction of the predicted decrease that a step must reach."""
 
 HALVINGS = 40
 """Halvings of a step; 2⁻⁴⁰ is below rounding."""
 
 NULL_COLUMN = 3e-3
-"""Columns smaller than this part of the largest are dropped: if the path needs them, an escape
+"""Columns smaller than this fraction of the largest are dropped: if the path needs them, an escape
 brings them back at their best size."""
 
 
@@ -158,7 +158,7 @@ class Barrier:
     def _at(self, Y: FloatArray, w: FloatArray, mu: float, spread: float) -> InteriorPoint:
         Y = np.ascontiguousarray(self._program.center(Y))
         upper = self._program.envelope.upper
-        # No distance can be told from a bound's own rounding.
+        # No distance can be distinguished from a bound's own rounding.
         room = np.maximum(upper - self._program.forms.values(Y), np.finfo(float).eps * upper)
         return InteriorPoint(Y, room, np.clip(w, mu / room / spread, mu / room * spread))
 
@@ -194,10 +194,10 @@ class _Line:
 
     def change(self, t: float) -> float:
         """Return φ_μ(Y + tD) − φ_μ(Y)."""
-        part = t * (2.0 * self.mixed + t * self._squared) / self._room
-        if np.any(part >= 1.0):
+        used = t * (2.0 * self.mixed + t * self._squared) / self._room
+        if np.any(used >= 1.0):
             return np.inf
-        barrier = -self._mu * float(np.sum(np.log1p(-part)))
+        barrier = -self._mu * float(np.sum(np.log1p(-used)))
         return t * (self._linear + t * self._quadratic) + barrier
 
     def first_decrease(self, t: float, slope: float) -> float | None:
@@ -210,7 +210,7 @@ class _Line:
         return None
 
     def best_of_halvings(self) -> float:
-        """Return the best of the halvings of the way to the border, zero if none is better."""
+        """Return the best of the halvings of the distance to the border, zero if none is better."""
         if not np.isfinite(self._border):
             return 0.0
         steps = TO_BORDER * self._border * 0.5 ** np.arange(HALVINGS)

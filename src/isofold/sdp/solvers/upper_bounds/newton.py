@@ -84,18 +84,18 @@ class _SparseSystem:
         self._set_pattern(program, point)
 
     def _set_pattern(self, program: Program, point: IntArray) -> None:
-        """Find the places of the blocks, and of their entries in the bordered matrix."""
+        """Find the positions of the blocks, and of their entries in the bordered matrix."""
         n, p = program.size, self._rank
         cost = sp.coo_array(program.cost)
         diagonal = np.arange(n)
         rows = np.concatenate([diagonal, cost.coords[0], point[self._first]])
         columns = np.concatenate([diagonal, cost.coords[1], point[self._second]])
-        keys, place = np.unique(rows.astype(np.int64) * n + columns, return_inverse=True)
+        keys, block = np.unique(rows.astype(np.int64) * n + columns, return_inverse=True)
         self._block_keys = keys
         n_cost = len(cost.data)
         count = len(self._first)
         self._spread = sp.csr_array(
-            (np.ones(count), (place[n + n_cost :], np.arange(count))), shape=(len(keys), count)
+            (np.ones(count), (block[n + n_cost :], np.arange(count))), shape=(len(keys), count)
         )
         block_rows, block_columns = np.divmod(keys, n)
         self._diagonal = np.flatnonzero(block_rows == block_columns)

@@ -1,37 +1,33 @@
-"""Bounds from above only ("strings"): a low-rank interior point method with a two-sided gap.
+"""Upper bounds only: a low-rank interior point method with a two-sided gap.
 
     primal   min ⟨C, YYᵀ⟩        ⟨A_e, YYᵀ⟩ ≤ u_e, u_e > 0
     dual     max −Σ w_e u_e      w ≥ 0,  S = C + A*(w) ⪰ 0 off the gauge
 
 Maximum variance unfolding with inequalities is C = −I; its dual is the fastest mixing Markov
 process on the graph (Sun, Boyd, Xiao and Diaconis 2006). Iterates of `interior` are strictly
-feasible, so the primal value needs no repair. The multipliers have S ⪰ −ε only; they are raised to
-w + ε·ŵ where A*(ŵ) ⪰ I off the gauge, with ŵ a multiple of w itself or, if A*(w) is singular, of
-equal weights. For C = −κI the first is a division of w by 1 − ε/κ, and costs ε·tr YYᵀ at the
-optimum.
+feasible, so the primal value needs no repair. The multipliers have S ⪰ −ε only, and are repaired
+by `dual.repairs.repair_upper_bounds`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from isofold._progress.stages import stage
-from isofold._typing import FloatArray, Matrix
 from isofold.sdp.certificate import Certificate, relative_gap
-from isofold.sdp.dual.lifted import positive_forms
+from isofold.sdp.dual.certify import certify_upper_bounds
+from isofold.sdp.dual.repairs import repair_upper_bounds
 from isofold.sdp.dual.spectrum import lowest_modes, proved_floor
-from isofold.sdp.forms import is_sparse
 from isofold.sdp.program import Program
 from isofold.sdp.solution import Status
-from isofold.sdp.solvers.protocol import Iterate, Options, Start
+from isofold.sdp.solvers.protocol import Iterate, Options, Phase, Start
 from isofold.sdp.solvers.start import multiplier_scale, starting_coordinates
 from isofold.sdp.solvers.upper_bounds.interior import Barrier
 from isofold.sdp.solvers.upper_bounds.newton import newton_system
 
-__all__ = ["Strings"]
+__all__ = ["UpperBoundsSolver"]
 
 FIRST_COLUMNS = 3
 """Columns at the start: for large μ the path is flat, and escapes add what it needs later."""
@@ -46,26 +42,25 @@ STEPS_PER_BARRIER = 60
 """Newton steps for one μ; 2 to 20 are usual. After so many μ is lowered all the same."""
 
 LOOSE_RESIDUAL = 0.2
-"""Residual at which a large μ is left; a small one asks for 3 times its share of the price."""
+"""Residual at which a large μ is left; a small one asks for 3 times its fraction of the price."""
 
-SADDLE_SHARE = 0.5
-"""Eigenvalues of the slack below minus half of the barrier's share of the price mark a saddle: the
-path itself, whose multipliers are exact, has none below zero."""
+SADDLE_FRACTION = 0.5
+"""Eigenvalues of the slack below minus half of the barrier's fraction of the price mark a saddle:
+the path itself, whose multipliers are exact, has none below zero."""
 
 MODES = 3
 """Eigenvectors looked at, and columns added, at a time."""
 
 LEAST_BARRIER = 1e-13
-"""Share of the price below which a barrier is lost in rounding."""
+"""Fraction of the price below which a barrier is lost in rounding."""
 
 
-class Strings:
+class UpperBoundsSolver:
     """Low-rank interior point method for positive upper bounds."""
 
     task = "unfold"
 
-    @staticmethod
-    def fits(program: Program) -> bool:
+    def accepts(self, program: Program) -> bool:
         """Tell whether all bounds are hard, positive, from above, and few enough for Newton."""
         envelope = program.envelope
         bounded = envelope.is_hard & np.isinf(envelope.lower) & np.isfinite(envelope.upper)
@@ -75,9 +70,8 @@ class Strings:
 
     def iterates(self, program: Program, options: Options, start: Start) -> Iterator[Iterate]:
         """Yield strictly feasible iterates; the last has a status."""
-        yield from _Run(program, options, start).iterates()
+        yield from _PathRun(program, options, start).iterates()
 
-    @stage("certificate")
     def certify(
         self,
         program: Program,
@@ -85,83 +79,10 @@ class Strings:
         iterate: Iterate,
     ) -> Certificate:
         """Return the bound that the iterate's multipliers prove."""
-        w = np.maximum(iterate.multipliers, 0.0)
-        floor = proved_floor(program.slack(w), program.gauge)
-        raised = _raise(
-            program,
-            w,
-            max(-floor.value, 0.0),
-            lambda matrix: proved_floor(matrix, program.gauge).value,
-        )
-        primal, values = program.primal_value(iterate.Y), program.forms.values(iterate.Y)
-        bound = raised.bound
-        # Sums of so many terms, and what the proof of an eigenvalue cannot tell from zero.
-        terms = abs(primal) + float(np.abs(w) @ np.abs(program.envelope.upper))
-        rounding = float(np.finfo(float).eps) * (program.size + len(w)) * terms
-        if np.isfinite(bound):
-            rounding += 2.0 * floor.margin * raised.trace_price
-        return Certificate(
-            multipliers=raised.multipliers,
-            block_multipliers=None,
-            primal=primal,
-            dual=bound,
-            gap=relative_gap(primal, bound) if np.isfinite(bound) else np.inf,
-            min_eigenvalue=floor.estimate,
-            eigenvalue_error=floor.estimate - floor.value,
-            shift=raised.shift,
-            max_violation=float(program.envelope.violation(values).max(initial=0.0)),
-            rounding_floor=rounding,
-            is_exact=floor.is_exact,
-            posed_bound=bound,
-        )
+        return certify_upper_bounds(program, iterate.Y, iterate.multipliers)
 
 
-@dataclass(frozen=True, eq=False)
-class _Raised:
-    """Feasible multipliers, the bound they prove, and the price of a unit of shift."""
-
-    multipliers: FloatArray
-    bound: float
-    trace_price: float
-    shift: float
-
-
-def _raise(
-    program: Program, w: FloatArray, shift: float, floor_of: Callable[[Matrix], float]
-) -> _Raised:
-    """Return the best bound from multipliers with S ⪰ −shift.
-
-    `floor_of` returns a lower bound on the smallest eigenvalue of a matrix off the gauge.
-    """
-    nothing = _Raised(w, -np.inf, np.inf, shift)
-    if not np.isfinite(shift):
-        return nothing
-    choices = []
-    for direction in (w, positive_forms(program.forms).astype(np.float64)):
-        floor = _simple_floor(program, shift) if direction is w else 0.0
-        if floor <= 0.0:
-            floor = floor_of(program.forms.adjoint(direction))
-        if floor > 0.0:
-            raised = w + (shift / floor) * direction
-            price = float(direction @ program.envelope.upper) / floor
-            choices.append(_Raised(raised, program.dual_value(raised), price, 0.0))
-            break
-    if program.trace_bound is not None:
-        bound = program.dual_value(w) - shift * program.trace_bound
-        choices.append(_Raised(w, bound, program.trace_bound, shift))
-    return max(choices, key=lambda choice: choice.bound, default=nothing)
-
-
-def _simple_floor(program: Program, shift: float) -> float:
-    """Return a lower bound on A*(w) = S − C from S ⪰ −shift and Gershgorin's bound on −C."""
-    if not is_sparse(program.cost):
-        return 0.0
-    diagonal = np.asarray(program.cost.diagonal())
-    others = np.asarray(abs(program.cost).sum(axis=1)).ravel() - np.abs(diagonal)
-    return float(np.min(-diagonal - others)) - shift
-
-
-class _Run:
+class _PathRun:
     """One solution: the scaled program, the barrier, and the best multipliers so far."""
 
     def __init__(self, program: Program, options: Options, start: Start) -> None:
@@ -169,10 +90,11 @@ class _Run:
         self._length = float(program.envelope.upper.mean())
         self._cost = program.cost_scale
         self._program = _scaled(program, self._cost, self._length)
-        unit = multiplier_scale(self._program, options.rng)
+        rng = np.random.default_rng(options.seed)
+        unit = multiplier_scale(self._program, rng)
         given = None if start.Y is None else start.Y / np.sqrt(self._length)
         n_columns = min(options.rank, FIRST_COLUMNS) if given is None else options.rank
-        Y = starting_coordinates(self._program, n_columns, options.rng, given)
+        Y = starting_coordinates(self._program, n_columns, rng, given)
         self._barrier = Barrier(self._program)
         self._mu = FIRST_BARRIER * unit
         self._point = self._barrier.begin(Y, self._mu)
@@ -183,8 +105,8 @@ class _Run:
         self._residual, self._n_steps, self._at_rank_limit = np.inf, 0, False
 
     def iterates(self) -> Iterator[Iterate]:
-        """Follow the path: Newton steps for one μ, a look at the slack, the next μ."""
-        yield self._iterate("interior point")
+        """Follow the path: Newton steps for one μ, an inspection of the slack, the next μ."""
+        yield self._iterate(Phase.INTERIOR_POINT)
         cost = proved_floor(self._program.cost, self._program.gauge)
         if cost.estimate >= -cost.margin:
             # No direction lowers the cost: the origin is the optimum, with multipliers zero.
@@ -199,14 +121,14 @@ class _Run:
                     break
                 self._point, self._n_steps = following, self._n_steps + 1
                 self._residual = self._barrier.residual(following)
-                yield self._iterate("interior point")
-                if self._residual <= min(LOOSE_RESIDUAL, 3.0 * self._share()):
+                yield self._iterate(Phase.INTERIOR_POINT)
+                if self._residual <= min(LOOSE_RESIDUAL, 3.0 * self._barrier_fraction()):
                     break
-            if self._look():
-                yield self._iterate("escape from a saddle")
+            if self._inspect_slack():
+                yield self._iterate(Phase.ESCAPE)
                 continue
             certified = self._gap_estimate() <= self._options.tol
-            if certified or self._share() <= LEAST_BARRIER:
+            if certified or self._barrier_fraction() <= LEAST_BARRIER:
                 last = self._last(self._uncertified())
                 yield last
                 if last.status is not None:
@@ -214,21 +136,22 @@ class _Run:
             self._mu *= BARRIER_FACTOR
         yield self._last(Status.ITERATION_LIMIT)
 
-    def _look(self) -> bool:
+    def _inspect_slack(self) -> bool:
         """Keep the multipliers if their bound is better; leave a saddle, if this is one."""
         program, point = self._program, self._point
         w = point.multipliers
         values, vectors = lowest_modes(program.slack(w), program.gauge, MODES)
-        raised = _raise(
+        # Eigenvalues that are not proved are good enough to tell which multipliers are better.
+        bound = repair_upper_bounds(
             program,
             w,
             max(-float(values[0]), 0.0),
             lambda matrix: float(lowest_modes(matrix, program.gauge, 1)[0][0]),
-        )
-        if raised.bound > self._bound:
-            self._bound, self._best = raised.bound, w
+        ).bound(program)
+        if bound > self._bound:
+            self._bound, self._best = bound, w
         point = self._barrier.condense(point, self._mu)
-        saddle = values < -SADDLE_SHARE * self._share()
+        saddle = values < -SADDLE_FRACTION * self._barrier_fraction()
         # Far from the path the multipliers, and with them the slack, mean little.
         saddle &= self._residual < -0.5 * values
         wanted = int(np.sum(saddle))
@@ -240,8 +163,8 @@ class _Run:
         self._point = self._barrier.escape(point, self._mu, vectors[:, :allowed])
         return True
 
-    def _share(self) -> float:
-        """Return the barrier's part of the price of the multipliers, about the gap on the path."""
+    def _barrier_fraction(self) -> float:
+        """Return the barrier's fraction of the multipliers' price, about the gap on the path."""
         w, upper = self._point.multipliers, self._program.envelope.upper
         return self._mu * len(w) / float(w @ upper)
 
@@ -250,25 +173,25 @@ class _Run:
 
     def _uncertified(self) -> Status | None:
         """Return the status if the certificate does not hold, None if it is worth going on."""
-        if self._share() > LEAST_BARRIER:
+        if self._barrier_fraction() > LEAST_BARRIER:
             return None
         return Status.RANK_LIMIT if self._at_rank_limit else Status.STATIONARY
 
-    def _iterate(self, stage: str) -> Iterate:
+    def _iterate(self, phase: Phase) -> Iterate:
         Y = self._point.Y * np.sqrt(self._length)
         return Iterate(
             Y=Y,
             multipliers=self._best * self._cost,
             objective=self._posed.linear_value(Y),
             residual=self._residual,
-            stage=stage,
+            phase=phase,
             n_iter=self._n_steps,
         )
 
     def _last(self, otherwise: Status | None) -> Iterate:
         """Return the iterate with its certificate, and a status if it is the last one."""
-        iterate = self._iterate("certificate")
-        certificate = Strings().certify(self._posed, self._options, iterate)
+        iterate = self._iterate(Phase.CERTIFICATE)
+        certificate = certify_upper_bounds(self._posed, iterate.Y, iterate.multipliers)
         holds = certificate.holds(self._options.tol)
         return replace(
             iterate, certificate=certificate, status=Status.CERTIFIED if holds else otherwise

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from isofold._typing import FloatArray, IntArray, Matrix
 from isofold.exceptions import UnboundedProblemError
 from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
-from isofold.sdp.solvers.stiefel import BlockMatrices, StiefelProduct
+from isofold.sdp.stiefel import BlockMatrices, StiefelProduct
 
 __all__ = ["JointMatrix"]
 
@@ -47,13 +47,13 @@ class JointMatrix:
         self.matrix = _with_full_blocks(cost, manifold)
         rows = np.repeat(np.arange(manifold.size), np.diff(self.matrix.indptr))
         keys = rows.astype(np.int64) * manifold.size + self.matrix.indices
-        self._block_places = [
+        self._block_positions = [
             np.searchsorted(keys, members[:, :, None].astype(np.int64) * manifold.size + columns)
             for members in manifold.groups
             for columns in [members[:, None, :]]
         ]
         diagonal = np.arange(manifold.size, dtype=np.int64)
-        self._diagonal_places = np.searchsorted(keys, diagonal * (manifold.size + 1))
+        self._diagonal_positions = np.searchsorted(keys, diagonal * (manifold.size + 1))
         self._exact = self.matrix.astype(np.longdouble)
         self._is_orthonormal = np.ones(manifold.size, dtype=bool)
         self._is_orthonormal[manifold.free] = False
@@ -90,11 +90,11 @@ class JointMatrix:
         """Return C − Λ + shift·E, grounded, always in the same sparsity pattern."""
         data = self.matrix.data.copy()
         if multipliers is not None:
-            for places, blocks in zip(self._block_places, multipliers, strict=True):
-                data[places] -= blocks
-        data[self._diagonal_places[self._is_orthonormal]] += shift
+            for positions, blocks in zip(self._block_positions, multipliers, strict=True):
+                data[positions] -= blocks
+        data[self._diagonal_positions[self._is_orthonormal]] += shift
         if len(self.grounded):
-            data[self._diagonal_places[self.grounded]] += self.row_sums[self.grounded] + (
+            data[self._diagonal_positions[self.grounded]] += self.row_sums[self.grounded] + (
                 self.row_sums[self.grounded] == 0.0
             )
         parts = (data, self.matrix.indices, self.matrix.indptr)
@@ -204,10 +204,10 @@ def _with_full_blocks(cost: Matrix, manifold: StiefelProduct) -> sp.csr_array:
         shape = (*members.shape, members.shape[1])
         rows.append(np.broadcast_to(members[:, :, None], shape).ravel())
         columns.append(np.broadcast_to(members[:, None, :], shape).ravel())
-    places = (np.concatenate(rows), np.concatenate(columns))
-    data = np.zeros(len(places[0]))
+    indices = (np.concatenate(rows), np.concatenate(columns))
+    data = np.zeros(len(indices[0]))
     data[: cost.nnz] = cost.data
-    matrix = sp.csr_array(sp.coo_array((data, places), shape=cost.shape))
+    matrix = sp.csr_array(sp.coo_array((data, indices), shape=cost.shape))
     matrix.sum_duplicates()
     matrix.sort_indices()
     return matrix

@@ -7,14 +7,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
-from isofold.sdp.certificate import (
-    DENSE_SIDE,
-    Certificate,
-    lowest_pairs,
-    probe_slack,
-    relative_gap,
-    spectrum_off_gauge,
-)
+from isofold.sdp.certificate import Certificate, relative_gap
+from isofold.sdp.dual.probe import DENSE_SIDE, lowest_pairs, probe_slack, spectrum_off_gauge
 
 LARGE = DENSE_SIDE + 40
 """A side at which sparse matrices are factored rather than diagonalized."""

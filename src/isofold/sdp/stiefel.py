@@ -20,7 +20,7 @@ from isofold._typing import FloatArray, IntArray
 
 __all__ = ["BlockMatrices", "StiefelProduct"]
 
-BlockMatrices: TypeAlias = list[FloatArray]
+BlockMatrices: TypeAlias = tuple[FloatArray, ...]
 """One array of shape (n_blocks, r, r) for every size r of blocks: a block-diagonal matrix."""
 
 
@@ -81,7 +81,7 @@ class StiefelProduct:
 
     def multipliers(self, Y: FloatArray, G: FloatArray) -> BlockMatrices:
         """Return Λ_i = sym(G_i Y_iᵀ) for every block."""
-        return [_symmetric(G[rows] @ Y[rows].swapaxes(1, 2)) for rows in self.groups]
+        return tuple(_symmetric(G[rows] @ Y[rows].swapaxes(1, 2)) for rows in self.groups)
 
     def multiply(self, matrices: BlockMatrices, V: FloatArray) -> FloatArray:
         """Return the product of a block-diagonal matrix with V; zero on free rows."""
@@ -104,8 +104,8 @@ class StiefelProduct:
             data.append(blocks.ravel())
         if not data:
             return sp.csr_array((self.size, self.size))
-        places = (np.concatenate(rows), np.concatenate(columns))
-        return sp.csr_array((np.concatenate(data), places), shape=(self.size, self.size))
+        indices = (np.concatenate(rows), np.concatenate(columns))
+        return sp.csr_array((np.concatenate(data), indices), shape=(self.size, self.size))
 
     def project(self, Y: FloatArray, V: FloatArray) -> FloatArray:
         """Return the orthogonal projection of V onto the tangent space at Y."""

@@ -1,7 +1,7 @@
 """Multiplier steps: soft and hard equalities (and any other bounds), without orthonormal blocks.
 
 Hard equalities on a neighbor graph have no strictly feasible point and so no multipliers; soft
-ones with a large penalty turn the inconsistency of chords into noise of the dual. Steps of the
+ones with a large penalty make the inconsistency of chords into noise of the dual. Steps of the
 method of multipliers with a small constant penalty avoid both:
 
     Y ← argmin ⟨C, YYᵀ⟩ + Σ ψ_e(g_e; w̄_e, ν s_e),      w̄ ← w̄ + ν s (mean of g − b).
@@ -19,22 +19,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._progress.stages import stage
 from isofold._typing import FloatArray
 from isofold.linalg.ldl import FactorCache
 from isofold.sdp.certificate import Certificate
-from isofold.sdp.dual.certify import certified_origin, certify_step, shift_is_small
+from isofold.sdp.dual.certify import certify_origin, certify_step
 from isofold.sdp.dual.farkas import proves_infeasible
 from isofold.sdp.dual.spectrum import lowest_modes
 from isofold.sdp.envelope import Envelope
 from isofold.sdp.forms import PairForms, is_sparse
-from isofold.sdp.program import Program
+from isofold.sdp.program import Program, principal_axes
 from isofold.sdp.solution import Status
 from isofold.sdp.solvers.augmented.lbfgs import Point, evaluate, line_search, minimize
-from isofold.sdp.solvers.protocol import Iterate, Options, Start
+from isofold.sdp.solvers.protocol import Iterate, Options, Phase, Start
 from isofold.sdp.solvers.start import multiplier_scale, starting_coordinates
 
-__all__ = ["MultiplierSteps"]
+__all__ = ["AugmentedSolver"]
 
 ROUND = 25
 """Inner iterations with one Laplacian preconditioner, which moves the large scales; it is made
@@ -46,9 +45,6 @@ FIRST_ROUNDS, LATER_ROUNDS = 4, 2
 PLAIN = 80
 """Inner iterations without it: they settle single edges."""
 
-SHORT_LENGTH = 0.05
-"""Squared lengths below this share of the mean have no larger weight than that would give."""
-
 ZERO_LENGTH = 1e-3
 """The squared length that stands for zero in the penalty of pairs that must coincide."""
 
@@ -59,66 +55,85 @@ multipliers, and larger penalties would only make the numbers meaningless."""
 AVERAGE_EVERY = 3
 """Inner iterations between two terms of the average of multipliers."""
 
-
-FINE = 1e-4
-"""Gaps below this ask for inner problems solved to the end and a penalty that grows."""
-
 RESOLVED = 1e-7
 """Residual below which the last multipliers are better than their average."""
 
 MOST_PATIENCE = 50.0
 """How many times more plain iterations a fine gap may take."""
 
-LOOK_EVERY = 10
-"""Steps between two looks for a proof that the constraints contradict each other."""
+PROOF_EVERY = 10
+"""Steps between two tests for a proof that the constraints contradict each other."""
 
 CRITICAL = 1e-2
 """Residual below which a point is near enough to a critical one to ask whether it is a saddle."""
 
 SADDLE = 1e-6
-"""Eigenvalues of the slack below minus this share of the cost are a way down, not rounding."""
+"""Eigenvalues of the slack below minus this fraction of the cost lead down; others are rounding."""
 
 MOST_LEADING = 3
 """Coordinates with a preconditioner of their own."""
 
 
-class MultiplierSteps:
-    """Method of multipliers with two-phase L-BFGS and local repair of the dual."""
+class AugmentedSolver:
+    """Inner solver for all programs without blocks: multiplier steps, L-BFGS, local repair."""
 
     task = "unfold"
 
-    def __init__(self) -> None:
-        self._slack_factors = FactorCache()
-        # One for each group of coordinates, since all are needed at once.
-        self._preconditioner_factors = [FactorCache() for _ in range(MOST_LEADING + 1)]
+    def accepts(self, program: Program) -> bool:
+        """Tell whether there are no blocks."""
+        return len(program.blocks) == 0
 
     def iterates(self, program: Program, options: Options, start: Start) -> Iterator[Iterate]:
         """Yield iterates; the last one is certified or says why not."""
         if program.forms.n_forms == 0 or program.size == (program.gauge is not None):
-            # Nothing is asked, or there is nothing to move: `inspect_program` has seen that no
+            # Nothing is asked, or there is nothing to move: the preflight has seen that no
             # direction lowers the cost.
-            yield certified_origin(program, options.rank)
+            yield _origin(program, options.rank)
             return
+        yield from _StepsRun(program, options, start).iterates()
+
+    def certify(self, program: Program, options: Options, iterate: Iterate) -> Certificate:
+        """Return a valid bound for the step's problem, or for the posed one if that is close."""
+        return _certify(program, options, iterate, FactorCache())
+
+
+class _StepsRun:
+    """One solution: its random numbers, and the factors that come again and again."""
+
+    def __init__(self, program: Program, options: Options, start: Start) -> None:
+        self._program, self._options, self._start = program, options, start
+        self._rng = np.random.default_rng(options.seed)
+        self._slack_factors = FactorCache()
+        # One for each group of coordinates, since all are needed at once.
+        self._factors = [FactorCache() for _ in range(MOST_LEADING + 1)]
+
+    def iterates(self) -> Iterator[Iterate]:
+        """Yield the iterates of all steps until a certificate holds."""
+        program, options, start = self._program, self._options, self._start
         unit = program.envelope.length_unit
         scaled = program.with_envelope(program.envelope.in_units(unit))
-        scale = multiplier_scale(scaled, options.rng)
-        weights = _penalty_weights(scaled.envelope, options.penalty * scale)
+        scale = multiplier_scale(scaled, self._rng)
+        weights = _penalty_weights(
+            scaled.envelope, options.penalty * scale, options.rules.short_length
+        )
         most = MOST_GROWTH * weights
         given = None if start.Y is None else start.Y / np.sqrt(unit)
-        Y = starting_coordinates(scaled, options.rank, options.rng, given)
+        Y = starting_coordinates(scaled, options.rank, self._rng, given)
         center = np.zeros(len(weights)) if start.multipliers is None else start.multipliers
         hard = scaled.envelope.is_hard
-        grows = options.tol < FINE or not np.any(hard & scaled.envelope.is_equality)
-        n_iter, previous, next_look = 0, np.inf, 0
+        grows = options.tol < options.rules.fine_gap or not np.any(
+            hard & scaled.envelope.is_equality
+        )
+        n_iter, previous, next_certificate = 0, np.inf, 0
         for step in range(options.max_iter):
             augmented = scaled.with_envelope(scaled.envelope.augmented(center, weights))
             posed = program.envelope.augmented(center, weights / unit)
-            wrap = _Wrapper(unit, posed, f"multiplier step {step + 1}")
+            wrap = _Wrapper(unit, posed)
             average = np.zeros(len(weights))
             n_terms = 0
             point = evaluate(augmented, Y)
             n_rounds = LATER_ROUNDS if step else FIRST_ROUNDS
-            inner = self._inner(augmented, point, options, scale, n_rounds)
+            inner = self._inner(augmented, point, scale, n_rounds)
             for counts, point in inner:
                 n_iter += 1
                 if counts:
@@ -130,17 +145,19 @@ class MultiplierSteps:
             if n_terms and point.residual > RESOLVED:
                 w = average / n_terms
             iterate = wrap(point, w, n_iter)
-            error = _length_error(scaled, point.values)
-            if error <= options.violation_tol and step >= next_look:
-                certificate = self.certify(program, options, iterate)
+            error = _length_error(scaled, point.values, options.rules.short_length)
+            if error <= options.violation_tol and step >= next_certificate:
+                certificate = _certify(program, options, iterate, self._slack_factors)
                 iterate = replace(iterate, certificate=certificate)
-                next_look = step + 1 + _steps_to_wait(program, certificate.gap, options.tol)
-                if certificate.holds(options.tol) and shift_is_small(program, iterate, options.tol):
+                next_certificate = step + 1 + _steps_to_wait(program, certificate.gap, options.tol)
+                if certificate.holds(options.tol) and _shift_is_small(
+                    program, iterate, options.tol
+                ):
                     yield replace(iterate, status=Status.CERTIFIED)
                     return
             yield iterate
-            looks = step % LOOK_EVERY == LOOK_EVERY - 1 and error > options.violation_tol
-            if looks and proves_infeasible(scaled, w):
+            tests = step % PROOF_EVERY == PROOF_EVERY - 1 and error > options.violation_tol
+            if tests and proves_infeasible(scaled, w):
                 yield replace(iterate, status=Status.INFEASIBLE)
                 return
             if grows and error > max(0.25 * previous, 0.1 * options.violation_tol):
@@ -150,15 +167,16 @@ class MultiplierSteps:
         yield replace(iterate, status=Status.ITERATION_LIMIT)
 
     def _inner(
-        self, program: Program, point: Point, options: Options, scale: float, n_rounds: int
+        self, program: Program, point: Point, scale: float, n_rounds: int
     ) -> Iterator[tuple[bool, Point]]:
         """Minimize one step, preconditioned and then plain; tell which points to average."""
-        residual_tol = min(1e-6, 1e-2 * options.tol)
+        tol, rules = self._options.tol, self._options.rules
+        residual_tol = min(1e-6, 1e-2 * tol)
         if isinstance(program.forms, PairForms) and is_sparse(program.cost):
             for _ in range(n_rounds):
-                point = evaluate(program, _principal_axes(point.Y))
+                point = evaluate(program, point.Y @ principal_axes(point.Y)[1])
                 precondition = _laplacian_preconditioner(
-                    program, program.forms, point, scale, self._preconditioner_factors
+                    program, program.forms, point, scale, self._factors, rules.short_length
                 )
                 steps = minimize(
                     program,
@@ -169,24 +187,64 @@ class MultiplierSteps:
                 )
                 for point in steps:
                     yield False, point
-        n_plain = int(PLAIN * min(MOST_PATIENCE, max(1.0, FINE / options.tol)))
+        n_plain = int(PLAIN * min(MOST_PATIENCE, max(1.0, rules.fine_gap / tol)))
         steps = minimize(program, point, max_iter=n_plain, residual_tol=residual_tol)
         for k, point in enumerate(steps):
             yield 2 * k >= n_plain and k % AVERAGE_EVERY == 0, point
 
-    @stage("certificate")
-    def certify(self, program: Program, options: Options, iterate: Iterate) -> Certificate:
-        """Return a valid bound for the step's problem, and for the posed one if that is close."""
-        return certify_step(program, iterate, options.tol, self._slack_factors)
+
+def _certify(
+    program: Program, options: Options, iterate: Iterate, cache: FactorCache
+) -> Certificate:
+    """Return the certificate of an iterate; the cache holds factors of slacks."""
+    return certify_step(
+        program,
+        iterate.Y,
+        iterate.multipliers,
+        iterate.envelope,
+        tol=options.tol,
+        cache=cache,
+        rules=options.rules,
+    )
+
+
+def _origin(program: Program, rank: int) -> Iterate:
+    """Return the origin as the certified end."""
+    certificate = certify_origin(program)
+    return Iterate(
+        Y=np.zeros((program.size, rank)),
+        multipliers=certificate.multipliers,
+        objective=certificate.primal,
+        residual=0.0,
+        phase=Phase.CERTIFICATE,
+        n_iter=0,
+        certificate=certificate,
+        status=Status.CERTIFIED,
+    )
+
+
+def _shift_is_small(program: Program, iterate: Iterate, tol: float) -> bool:
+    """Tell whether the penalties of bounds add next to nothing to the value of the step's problem.
+
+    Where a bound is met exactly, or is inactive with w̄ = 0, ψ is zero. Elsewhere it is −w̄²/(2ν),
+    however large w̄ was: beside that any gap looks small. Equalities are what shifting is for.
+    """
+    if iterate.envelope is None or iterate.certificate is None:
+        return True
+    bounds = program.envelope.is_hard & ~program.envelope.is_equality
+    if not iterate.certificate.is_shifted or not np.any(bounds):
+        return True
+    shifted = iterate.envelope.part(bounds)
+    values = program.forms.values(iterate.Y)[bounds]
+    return abs(shifted.total(values)) <= tol * abs(program.primal_value(iterate.Y))
 
 
 @dataclass(frozen=True, eq=False)
 class _Wrapper:
-    """Turn points in units of the mean length into iterates in the units of the program."""
+    """Convert points in units of the mean length into iterates in the units of the program."""
 
     unit: float
     envelope: Envelope
-    stage: str
 
     def __call__(self, point: Point, multipliers: FloatArray, n_iter: int) -> Iterate:
         return Iterate(
@@ -194,7 +252,7 @@ class _Wrapper:
             multipliers=multipliers,
             objective=point.objective * self.unit,
             residual=point.residual,
-            stage=self.stage,
+            phase=Phase.MULTIPLIER_STEP,
             n_iter=n_iter,
             envelope=self.envelope,
         )
@@ -211,7 +269,7 @@ def _escaped(program: Program, point: Point, options: Options) -> FloatArray:
     values, vectors = lowest_modes(program.slack(point.multipliers), program.gauge, 1)
     if len(values) == 0 or values[0] >= -SADDLE * program.cost_scale:
         return point.Y
-    Y = _principal_axes(point.Y)
+    Y = np.ascontiguousarray(point.Y @ principal_axes(point.Y)[1])
     if Y.shape[1] < options.max_rank:
         Y = np.column_stack([Y, np.zeros(program.size)])
     direction = np.zeros_like(Y)
@@ -235,7 +293,12 @@ def _steps_to_wait(program: Program, gap: float, tol: float) -> int:
 
 
 def _laplacian_preconditioner(
-    program: Program, forms: PairForms, point: Point, scale: float, caches: list[FactorCache]
+    program: Program,
+    forms: PairForms,
+    point: Point,
+    scale: float,
+    caches: list[FactorCache],
+    short_length: float,
 ) -> Callable[[FloatArray], FloatArray]:
     """Return the inverse of the Hessian without its couplings between coordinates.
 
@@ -244,7 +307,7 @@ def _laplacian_preconditioner(
     """
     first, second = forms.pairs.T
     curvature = program.envelope.curvature(point.values)
-    weights = np.maximum(point.multipliers, 0.0) + SHORT_LENGTH * scale
+    weights = np.maximum(point.multipliers, 0.0) + short_length * scale
     ridge = 0.2 * program.cost_scale * sp.eye_array(program.size, format="csr")
     variances = np.einsum("ik,ik->k", point.Y, point.Y)
     leading = int(np.clip(np.sum(variances > 1e-3 * variances.sum()), 1, MOST_LEADING))
@@ -267,23 +330,18 @@ def _laplacian_preconditioner(
     return precondition
 
 
-def _principal_axes(Y: FloatArray) -> FloatArray:
-    _, axes = np.linalg.eigh(Y.T @ Y)
-    return np.ascontiguousarray(Y @ axes[:, ::-1])
-
-
-def _penalty_weights(envelope: Envelope, penalty: float) -> FloatArray:
+def _penalty_weights(envelope: Envelope, penalty: float, short_length: float) -> FloatArray:
     """Return ν s_e with s_e = 1/max(b_e, 0.05), which makes relative errors of lengths alike."""
     targets = np.abs(envelope.targets)
     # Points that must coincide have no length to be relative to, and multipliers without end.
-    return penalty / np.where(targets > 0.0, np.maximum(targets, SHORT_LENGTH), ZERO_LENGTH)
+    return penalty / np.where(targets > 0.0, np.maximum(targets, short_length), ZERO_LENGTH)
 
 
-def _length_error(program: Program, values: FloatArray) -> float:
+def _length_error(program: Program, values: FloatArray, short_length: float) -> float:
     """Return the median relative error of hard lengths, or the largest of bounds if greater."""
     envelope = program.envelope
     equal = envelope.is_hard & envelope.is_equality
-    size = np.maximum(np.abs(envelope.targets), SHORT_LENGTH)
+    size = np.maximum(np.abs(envelope.targets), short_length)
     relative = np.abs(np.sqrt(np.maximum(1.0 + (values - envelope.targets) / size, 0.0)) - 1.0)
     median = float(np.median(relative[equal])) if np.any(equal) else 0.0
     bounds = envelope.violation(values) / size

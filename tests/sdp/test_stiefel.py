@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isofold.sdp.solvers.stiefel import StiefelProduct
 from isofold.sdp.solvers.trust_region import trust_region
+from isofold.sdp.stiefel import StiefelProduct
 
 # Products of matrices of side below 10 with entries of order 1: some tens of roundings.
 ROUNDING = 1e-13
