@@ -20,7 +20,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from benchmarks.harness import Case
-from isofold.plot import NearPairs, find
+from isofold.assessment import NearPairs, assess
 from isofold.reports import make_report, report
 
 MEASURED = 2000
@@ -47,9 +47,9 @@ def _measured_sheet(n_points: int) -> dict[str, Any]:
     after = np.linalg.norm(data["Y"][near] - data["Y"][:, None], axis=2)
     error = np.abs(after / np.maximum(before[:, 1:], 1e-12) - 1.0).mean(axis=1)
     some = slice(-MEASURED, None)
-    findings = find(data["X"][some], data["Y"][some])
-    data["findings"] = replace(
-        findings,
+    known = assess(data["X"][some], data["Y"][some])
+    data["assessment"] = replace(
+        known,
         embedding=data["Y"],
         distortion=error,
         near=NearPairs(near, before[:, 1:], after),
@@ -59,7 +59,7 @@ def _measured_sheet(n_points: int) -> dict[str, Any]:
 
 def _page(data: dict[str, Any]) -> str:
     return make_report(
-        data["findings"], labels=data["labels"], fields={"height": data["X"][:, 2]}
+        data["assessment"], labels=data["labels"], fields={"height": data["X"][:, 2]}
     ).html
 
 

@@ -18,6 +18,7 @@ if _TYPE_CHECKING:
     )
     from isofold._findings import Finding
     from isofold._progress.stages import progress
+    from isofold.assessment import assess
     from isofold.clustering import LDLC, MPPCA, VQPCA, GeodesicKMedoids, LocalSubspaceClassifier
     from isofold.embedding.affine.eat import EAT
     from isofold.embedding.affine.tesseramap import TesseraMap
@@ -57,6 +58,7 @@ __all__ = [
     "StitchTerms",
     "TesseraMap",
     "Unfold",
+    "assess",
     "datasets",
     "exceptions",
     "extension",
@@ -80,6 +82,7 @@ _HOMES = {
     "GeodesicKMedoids": "clustering",
     "LocalSubspaceClassifier": "clustering",
     "StitchTerms": "stitching",
+    "assess": "assessment",
     "is_outside": "extension.out_of_range",
     "load": "storage",
     "progress": "_progress.stages",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-__all__ = ["count", "dimensions", "duration", "percent", "size_of"]
+__all__ = ["count", "dimensions", "duration", "percent", "significant", "size_of"]
 
 
 def percent(fraction: float) -> str:
@@ -23,6 +23,19 @@ def percent(fraction: float) -> str:
         text = f"{value:.{digits}f}"
         return f"{value:.0f}%" if float(text) in (0.0, 100.0) else f"{text}%"
     return f"{value:.1f}%" if 0.0 < value < 9.95 else f"{value:,.0f}%"
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Return a number with some significant digits, without exponent where it can be read.
+
+    >>> [significant(v) for v in (0.031416, 1234567, 0.0, 2.5e-9)]
+    ['0.0314', '1,234,567', '0', '2.5e-09']
+    """
+    if value == 0:
+        return "0"
+    if 1e3 <= abs(value) < 1e9:
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
 
 
 def count(number: int, what: str, many: str | None = None) -> str:

@@ -1,222 +1,150 @@
-"""Findings: known answers, agreement with `isofold.quality`, and what cannot be measured."""
+"""What is found about a map: by its model and those inside, by its measures, by other libraries."""
+
+import warnings
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from scipy.spatial.distance import pdist, squareform
-from sklearn.decomposition import PCA
-from sklearn.exceptions import NotFittedError
-from sklearn.manifold import Isomap
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from isofold import EAT
-from isofold.assessment import measure
-from isofold.exceptions import InvalidInputError
-from isofold.plot import find
-from isofold.quality import coranking_curve, local_isometry, scorecard
+from isofold import IPA, MVU, PLML, LocalMDS, OutOfSample, Unfold, assess
+from isofold._findings import Diagnosis, Finding, Severity
+from isofold._format import percent
+from isofold.assessment.findings import find_in_model, find_without_data
+from isofold.assessment.proof import find_proof
+from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
+from isofold.sdp import LowRankSDP
 
-# Differences of coordinates of size one, and a quotient: a few units in the last place.
-ROUNDING = 1e-12
+
+def codes(findings):
+    return [finding.code for finding in findings]
+
+
+def fit_quietly(model, X):
+    """Return a fitted model and the warnings of its fit."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        return model.fit(X), caught
 
 
 @pytest.fixture(scope="module")
-def square():
-    return np.random.RandomState(0).uniform(size=(300, 2))
+def cloud():
+    return np.random.RandomState(0).normal(size=(200, 3))
 
 
 @pytest.fixture(scope="module")
-def kept(square):
-    return find(square, square)
+def doubtful(cloud):
+    return fit_quietly(IPA(random_state=0), cloud)
 
 
-def middle_bin(ratios):
-    """Return the number of the bin in whose middle the ratio 1 lies."""
-    middles = 0.5 * (ratios.edges[:-1] + ratios.edges[1:])
-    return int(np.abs(middles - 1.0).argmin())
+class TestOfModels:
+    def test_doubts_of_a_fit_are_found_once(self, cloud, doubtful):
+        model, caught = doubtful
+        assert caught
+        raised = model.diagnosis_.raised
+        assert raised
+        found = assess(cloud, model, warnings=caught).diagnosis
+        assert found.raised[: len(raised)] == raised
+        assert len(codes(found.raised)) == len(found.codes)
+
+    def test_models_inside_are_asked_and_nothing_is_repeated(self, cloud, doubtful):
+        raised = codes(doubtful[0].diagnosis_.raised)
+        for outer in (
+            OutOfSample(IPA(random_state=0)),
+            make_pipeline(StandardScaler(with_std=False), IPA(random_state=0)),
+        ):
+            model, _ = fit_quietly(outer, cloud)
+            assert codes(Diagnosis(find_in_model(model)).raised) == raised
+
+    def test_an_outer_model_comes_first(self, ipa, doubtful):
+        outer = OutOfSample(IPA())
+        outer.estimator_ = doubtful[0]
+        code = doubtful[0].diagnosis_.raised[0].code
+        outer.diagnosis_ = Diagnosis((Finding.of(code, Severity.NOTE),))
+        found = find_in_model(outer)
+        assert codes(found).count(code) == 1
+        assert found[0].severity is Severity.NOTE
+
+    def test_all_steps_of_a_pipeline_are_asked(self, cloud, doubtful):
+        model, _ = fit_quietly(make_pipeline(IPA(random_state=0), PLML(random_state=0)), cloud)
+        assert set(doubtful[0].diagnosis_.codes) <= set(codes(find_in_model(model)))
+
+    def test_an_unproved_solution_is_a_doubt_once(self, roll):
+        model, _ = fit_quietly(MVU(solver=LowRankSDP(max_iter=1), random_state=0), roll[:60])
+        known = assess(roll[:60], model)
+        assert known.proof.is_certified is False
+        assert known.proof.doubt
+        assert {"not_certified", "unproved"} & known.diagnosis.codes == {"not_certified"}
+        model.diagnosis_ = Diagnosis()
+        assert "unproved" in assess(roll[:60], model).diagnosis.codes
+
+    def test_a_sound_model_has_no_doubts(self, ipa):
+        assert find_without_data(ipa, find_proof(ipa)).is_sound
+
+    def test_distortion_is_a_doubt_without_data(self, ipa):
+        wrong = OutOfSample(IPA())
+        wrong.embedding_, wrong.distortion_ = ipa.embedding_, np.full(len(ipa.embedding_), 0.3)
+        (finding,) = find_without_data(wrong, find_proof(wrong)).raised
+        assert "wrong by more than 30%" in finding.text()
 
 
-class TestIdentity:
-    def test_distances_are_true(self, kept):
-        np.testing.assert_allclose(kept.distortion, 0.0, atol=ROUNDING)
-        np.testing.assert_allclose(kept.near.before, kept.near.after, rtol=ROUNDING)
-        assert kept.ratios.median == pytest.approx(1.0, abs=ROUNDING)
-        assert kept.ratios.within_tenth == 1.0
+class TestOfOtherLibraries:
+    def test_they_are_kept_as_they_are(self, roll, ipa):
+        given = ["The file had 3 empty rows.", UserWarning("odd"), "odd"]
+        raised = assess(roll, ipa, warnings=given).diagnosis.raised
+        assert [finding.text() for finding in raised] == ["The file had 3 empty rows.", "odd"]
 
-    def test_all_ratios_are_in_the_bin_of_one(self, kept):
-        counts = kept.ratios.counts
-        assert counts[middle_bin(kept.ratios)] == counts.sum() == kept.near.indices.size
-
-    def test_all_neighbors_are_kept_at_all_scales(self, kept):
-        np.testing.assert_allclose(kept.curve.above_chance, 1.0, atol=ROUNDING)
-
-    def test_pairs_are_on_the_diagonal(self, kept):
-        counts = kept.shepard.counts
-        assert counts.shape == (80, 80)
-        np.testing.assert_allclose(
-            kept.shepard.before_edges, kept.shepard.after_edges, rtol=ROUNDING
-        )
-        assert np.trace(counts) == counts.sum() == kept.shepard.n_pairs == 300 * 299 // 2
-        assert not kept.shepard.is_sample
-
-    def test_there_is_nothing_to_warn_of(self, kept):
-        assert kept.words.warnings == ()
-        assert kept.words.method == "given coordinates"
-        assert kept.patches is None
+    def test_own_warnings_are_not_repeated(self, roll, ipa):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for category in (DoubtfulMapWarning, DisconnectedGraphWarning, ConvergenceWarning):
+                warnings.warn("what a finding says", category, stacklevel=1)
+        # Only other libraries warn of convergence if the model has no such finding.
+        assert len(assess(roll, ipa, warnings=caught[:2]).diagnosis.raised) == 0
+        assert len(assess(roll, ipa, warnings=caught).diagnosis.raised) == 1
 
 
-def test_a_map_of_twice_the_size_has_ratio_two(square):
-    doubled = find(square, 2.0 * square)
-    assert doubled.ratios.median == pytest.approx(2.0, rel=ROUNDING)
-    np.testing.assert_allclose(doubled.distortion, 1.0, rtol=1e-9)
-    assert doubled.ratios.within_tenth == 0.0
-    # Bins follow the median, so that the figure shows something.
-    assert doubled.ratios.edges[-1] > 2.0
-    assert doubled.ratios.counts.max() == doubled.ratios.counts.sum()
-    assert np.trace(doubled.shepard.counts) == doubled.shepard.n_pairs
-    assert any("2 times as long" in warning for warning in doubled.words.warnings)
+class TestOfMeasures:
+    def test_poor_lengths(self, roll):
+        (finding,) = assess(roll, 0.7 * roll).diagnosis.raised
+        assert "wrong by more than 30%; 0% of them are true to 10%" in finding.text()
+
+    def test_few_bad_lengths_are_tears(self, roll):
+        # Flattened along an axis: most lengths are true, but not where the roll stands upright.
+        known = assess(roll, roll[:, :2])
+        within = f"although {percent(known.ratios.within_tenth)} are true to 10%"
+        assert within in known.diagnosis["torn_lengths"].text()
+
+    def test_components_of_the_model_are_found_once(self, roll):
+        X = np.concatenate([roll[:100], roll[:100] + 1000.0])
+        with pytest.warns(DisconnectedGraphWarning):
+            model = LocalMDS(n_epochs=5, random_state=0).fit(X)
+        found = assess(X, model).diagnosis
+        assert "bridges" in found.codes
+        assert "separate_points" not in found
+
+    def test_lengths_that_a_decision_has_measured_are_not_said_twice(self, cloud):
+        model, _ = fit_quietly(Unfold(n_components=1, random_state=0), cloud)
+        found = assess(cloud, model).diagnosis
+        assert "lost_distances" in found.codes
+        assert "poor_lengths" not in found.codes
 
 
-def test_a_tear_is_untrue_only_where_it_is(square):
-    # The right half moves away: neighbor pairs across the middle are torn, all others are true.
-    torn = square + np.where(square[:, :1] > 0.5, [[3.0, 0.0]], 0.0)
-    found = find(square, torn, n_neighbors=6)
-    crosses = (square[:, 0] > 0.5)[:, None] != (square[:, 0] > 0.5)[found.near.indices]
-    np.testing.assert_allclose(found.distortion[~crosses.any(axis=1)], 0.0, atol=1e-9)
-    assert found.distortion[crosses.any(axis=1)].min() > 0.5
-    assert found.ratios.counts[-1] == crosses.sum()
-
-
-def test_findings_agree_with_quality(square):
-    rng = np.random.RandomState(1)
-    X = np.column_stack([square, 0.3 * rng.uniform(size=300)])
-    found = find(X, square, n_neighbors=8)
-    card = scorecard(X, square, n_neighbors=8, random_state=0)
-    assert {name: float(score) for name, score in found.card.items()} == {
-        name: float(score) for name, score in card.items()
-    }
-    isometry = local_isometry(X, square, n_neighbors=8)
-    np.testing.assert_array_equal(found.distortion, isometry.per_point)
-    assert found.ratios.median == float(isometry.ratio)
-    ratio = found.near.after / found.near.before
-    assert found.ratios.within_tenth == np.mean(np.abs(ratio - 1.0) <= 0.1)
-    np.testing.assert_array_equal(found.curve.kept, coranking_curve(X, square).kept)
-    distances = squareform(pdist(X))
-    np.testing.assert_allclose(found.near.before, np.sort(distances, axis=1)[:, 1:9], rtol=ROUNDING)
-
-
-def test_the_spectrum_is_that_of_the_data(square):
-    X = np.column_stack([3.0 * square[:, 0], square[:, 1], np.ones(300)])
-    found = find(X, square).spectrum
-    np.testing.assert_allclose(found.shares, PCA().fit(X).explained_variance_ratio_, atol=ROUNDING)
-    assert found.n_components == 2
-    assert "data" in found.source
-
-
-def test_distances_give_what_points_give(square):
-    distances = squareform(pdist(square))
-    from_points, from_distances = (
-        find(square, square),
-        find(distances, square, metric="precomputed"),
+def test_tears_are_found_with_their_advice(roll):
+    # So few points are torn where neighbors reach from one layer to the next.
+    model, caught = fit_quietly(PLML(random_state=0), roll[:400])
+    assert len(model.cuts_)
+    found = assess(roll[:400], model, warnings=caught).diagnosis
+    assert "torn apart" in found["tears"].message()
+    assert found["tears"].advice().startswith("Closed data cannot be laid flat")
+    assert codes(find_without_data(model, find_proof(model)).raised) == codes(
+        model.diagnosis_.raised
     )
-    np.testing.assert_array_equal(from_points.near.indices, from_distances.near.indices)
-    np.testing.assert_array_equal(from_points.shepard.counts, from_distances.shepard.counts)
-    assert "map" in from_distances.spectrum.source
 
 
-def test_a_model_knows_that_it_was_given_distances(square):
-    distances = squareform(pdist(square))
-    found = find(distances, Isomap(metric="precomputed").fit(distances))
-    assert found.words.method == "Isomap"
-    np.testing.assert_allclose(
-        found.near.before, np.sort(distances, axis=1)[:, 1:13], rtol=ROUNDING
-    )
-
-
-def test_a_pipeline_is_measured_by_its_last_step(square):
-    pipeline = make_pipeline(StandardScaler(), Isomap()).fit(square)
-    assert find(square, pipeline).words.method == "Isomap"
-
-
-def test_many_pairs_are_sampled_without_copies_of_points(square, monkeypatch):
-    monkeypatch.setattr(measure, "ALL_PAIRS", 100)
-    monkeypatch.setattr(measure, "SAMPLED_PAIRS", 10**5)
-    sampled = measure.find_shepard(square, square)
-    assert sampled.is_sample
-    assert sampled.n_pairs == 10**5
-    assert np.trace(sampled.counts) == sampled.n_pairs
-    everything = measure.find_shepard(square, square, random_state=1)
-    # Where none is left out, shares of 1e5 draws have standard deviations below 0.5/sqrt(1e5):
-    # five of them, and twice, as both are drawn.
-    shares = [np.cumsum(d.counts.sum(axis=1)) / d.n_pairs for d in (sampled, everything)]
-    assert np.abs(shares[0] - shares[1]).max() < 2 * 5 * 0.5 / np.sqrt(1e5)
-
-
-class TestHardInput:
-    @pytest.mark.parametrize("n", [4, 5, 6, 9])
-    def test_few_points(self, n):
-        X = np.random.RandomState(n).normal(size=(n, 3))
-        found = find(X, X[:, :2])
-        assert found.card.n_neighbors == (n - 1) // 2
-        assert np.isfinite(found.distortion).all()
-
-    @pytest.mark.parametrize("n", [2, 3])
-    def test_too_few_points(self, n):
-        with pytest.raises(InvalidInputError, match=f"{n} rows: at least 4"):
-            find(np.eye(n), np.eye(n))
-
-    def test_copies(self):
-        places = np.random.RandomState(0).normal(size=(6, 3))
-        X = np.repeat(places, 20, axis=0)
-        # The twelve nearest are copies: more neighbors are looked at.
-        found = find(X, X)
-        assert found.card.n_neighbors == 20
-        assert found.ratios.median == pytest.approx(1.0, abs=ROUNDING)
-        np.testing.assert_allclose(found.distortion, 0.0, atol=ROUNDING)
-
-    def test_constant_columns(self, square):
-        X = np.column_stack([square, np.zeros(300)])
-        assert find(X, square).ratios.within_tenth == 1.0
-
-    def test_pieces_are_told_of_in_words(self, square):
-        X = np.concatenate([square, square + 100.0])
-        (warning,) = find(X, X).words.warnings
-        assert "fall into 2 pieces" in warning
-
-    def test_a_constant_map_is_refused(self, square):
-        with pytest.raises(InvalidInputError, match="coincide"):
-            find(square, np.zeros((300, 2)))
-
-    def test_rows_must_match(self, square):
-        with pytest.raises(InvalidInputError, match="X has 300 rows and embedding has 299"):
-            find(square, square[1:])
-
-    def test_gaps_are_refused(self, square):
-        broken = square.copy()
-        broken[3, 1] = np.nan
-        for pair in ((broken, square), (square, broken)):
-            with pytest.raises(InvalidInputError, match="1 NaN"):
-                find(*pair)
-
-    def test_sparse_distances_are_refused_with_advice(self, square):
-        graph = sp.csr_array(squareform(pdist(square)))
-        with pytest.raises(InvalidInputError, match=r"model\.plot\(\)"):
-            find(graph, square, metric="precomputed")
-
-    def test_similarities_are_no_distances(self, square):
-        kernel = np.exp(-(squareform(pdist(square[:60])) ** 2))
-        eat = EAT(kernel="precomputed", random_state=0)
-        eat.embedding_ = square[:60]
-        with pytest.raises(InvalidInputError, match="table of similarities"):
-            find(kernel, eat)
-        assert find(square[:60], eat).ratios.within_tenth == 1.0
-
-    def test_an_unfitted_model_has_no_map(self, square):
-        with pytest.raises(NotFittedError, match="no embedding_"):
-            find(square, Isomap())
-
-    def test_the_same_seed_gives_the_same_numbers(self, square, monkeypatch):
-        monkeypatch.setattr(measure, "ALL_PAIRS", 100)
-        monkeypatch.setattr(measure, "SAMPLED_PAIRS", 10**5)
-        counts = [measure.find_shepard(square, square, random_state=0).counts for _ in range(2)]
-        np.testing.assert_array_equal(*counts)
+def test_the_decision_is_kept(roll, unfold):
+    known = assess(roll, unfold)
+    assert known.decision.findings == unfold.decision_.findings
+    assert known.proof.is_certified
+    assert len(assess(roll, roll).decision) == 0

@@ -21,14 +21,14 @@ def test_patches_of_a_plane_fit_exactly():
 def test_links_of_ipa_are_those_of_a_double_loop(ipa):
     graph = find_patches(ipa)
     members, placed = ipa.map_.memberships, {}
-    places = ipa.map_.search.points
+    points = ipa.map_.search.points
     by_patch = [members.points[members.patches == p] for p in range(ipa.cover_.n_patches)]
     np.testing.assert_array_equal(graph.sizes, ipa.cover_.sizes)
     for number in np.random.RandomState(0).choice(len(graph.links), 20, replace=False):
         i, j = graph.links[number]
         shared = np.intersect1d(by_patch[i], by_patch[j])
         for patch in (i, j):
-            placed[patch] = ipa.map_.placed_by(places[shared], np.full(len(shared), patch))
+            placed[patch] = ipa.map_.placed_by(points[shared], np.full(len(shared), patch))
         gap = np.mean(np.sum((placed[i] - placed[j]) ** 2, axis=1))
         middle = 0.5 * (placed[i] + placed[j])
         extent = np.mean(np.sum((middle - middle.mean(axis=0)) ** 2, axis=1))
@@ -43,8 +43,9 @@ def test_centers_lie_among_their_points(ipa):
         np.testing.assert_allclose(graph.centers[patch], own.mean(axis=0), atol=1e-9)
 
 
-def test_plml_is_a_tree_of_pieces(roll, plml):
+def test_plml_is_a_tree_of_cells(roll, plml):
     graph = find_patches(plml)
+    assert graph.kind == "cell"
     np.testing.assert_array_equal(graph.links, plml.tree_)
     np.testing.assert_array_equal(graph.link_error, plml.misfit_)
     assert graph.sizes.sum() == len(roll)
@@ -63,7 +64,7 @@ def test_tesserae_are_joined_by_links(roll):
     seen = np.linalg.norm(tessera.embedding_[i] - tessera.embedding_[j], axis=1)
     expected = np.sqrt(np.mean((seen / wanted - 1.0) ** 2))
     assert graph.link_error[0] == pytest.approx(expected, rel=1e-9)
-    # Pieces are kept rigid, but for what the kernel bends.
+    # Tesserae are kept rigid, but for what the kernel bends.
     assert np.median(graph.patch_error) < 0.05
     with pytest.raises(InvalidInputError, match="Pass X"):
         find_patches(tessera)

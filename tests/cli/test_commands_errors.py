@@ -188,8 +188,8 @@ def test_tracebacks_are_shown_on_demand(sheet, tmp_path, monkeypatch):
     ("place", "error", "code"),
     [
         ("isofold.reports.make_report", RuntimeError("no page"), 1),
-        ("isofold.plot.find", InvalidInputError("All points coincide."), 2),
-        ("isofold.plot.find", KeyboardInterrupt(), 130),
+        ("isofold.assessment.assess", InvalidInputError("All points coincide."), 2),
+        ("isofold.assessment.assess", KeyboardInterrupt(), 130),
     ],
 )
 def test_a_finished_fit_is_not_lost_for_its_page(place, error, code, sheet, tmp_path, monkeypatch):

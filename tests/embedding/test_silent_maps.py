@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from isofold import IPA, Unfold, plot
+from isofold import IPA, Unfold, assess
 from isofold.exceptions import DoubtfulMapWarning
 from isofold.quality import procrustes_error
 
@@ -59,8 +59,9 @@ def test_unfold_tells_of_a_fold_that_it_projects():
     assert procrustes_error(unfold.embedding_, truth) > 0.5
     assert unfold.decision_.doubts
     # A page that is made of the model later on tells it, too.
-    told = plot.find(X, unfold, random_state=0).words.warnings
-    assert any("may fold or tear" in warning for warning in told)
+    found = assess(X, unfold, random_state=0).diagnosis
+    assert "may fold or tear" in found["unconfirmed"].text()
+    assert "unconfirmed" in found.codes
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -123,7 +123,7 @@ class TestPreview:
         assert not re.search(
             r"<script|<img|<link|href|url\(|https?://(?!www\.w3\.org/2000/svg)", page
         )
-        assert "no warnings, certified optimal" in page
+        assert "no doubts, certified optimal" in page
         assert f"{len(ipa.embedding_)} points in 2 dimensions" in page
         ET.fromstring(page.replace("&nbsp;", " "))  # noqa: S314 - our own
 
@@ -160,11 +160,11 @@ class TestPreview:
         assert "<script" not in model._preview()
         assert "&lt;script&gt;" in model._preview()
 
-    def test_warnings_are_counted(self):
+    def test_doubts_are_counted(self):
         X = np.random.RandomState(0).normal(size=(200, 3))
         with pytest.warns(DoubtfulMapWarning):
             ipa = isofold.IPA(random_state=0).fit(X)
-        assert re.search(r"[1-9]\d* warnings?", ipa._preview())
+        assert re.search(r"[1-9]\d* doubts?", ipa._preview())
 
     def test_the_diagram_of_scikit_learn_stays(self, ipa):
         page = ipa._repr_html_()

@@ -8,6 +8,7 @@ import pytest
 
 from isofold import plot
 from isofold._format import percent
+from isofold.assessment.charts import thinned
 from isofold.exceptions import InvalidInputError, MissingDependencyError
 from isofold.plot import canvas, map_figures
 from isofold.plot.palette import CLASSES_DARK, CLASSES_LIGHT, OTHERS, SEQUENTIAL
@@ -41,9 +42,9 @@ class TestEmbedding:
     def test_the_scale_bar_is_as_long_as_it_says(self):
         ax = plot.embedding(points() * 7.0)
         (bar,) = ax.lines
-        told = float(ax.texts[0].get_text())
-        assert np.ptp(bar.get_xdata()) == pytest.approx(told, rel=1e-9)
-        assert told in (1.0, 2.0, 5.0, 10.0)
+        shown = float(ax.texts[0].get_text())
+        assert np.ptp(bar.get_xdata()) == pytest.approx(shown, rel=1e-9)
+        assert shown in (1.0, 2.0, 5.0, 10.0)
 
     def test_classes_have_colors_and_names(self):
         ax = plot.embedding(points(6), color=pd.Series(["b", "a"] * 3, name="kind"))
@@ -53,7 +54,7 @@ class TestEmbedding:
         assert [hexes(c) for c in ax.collections] == [{CLASSES_LIGHT[0]}, {CLASSES_LIGHT[1]}]
         np.testing.assert_array_equal(ax.collections[0].get_offsets(), points(6)[1::2])
 
-    def test_on_dark_grounds_colors_are_others(self):
+    def test_on_dark_backgrounds_colors_are_others(self):
         with plt.style.context("dark_background"):
             ax = plot.embedding(points(6), color=["a", "b"] * 3)
         assert hexes(ax.collections[0]) == {CLASSES_DARK[0]}
@@ -166,48 +167,52 @@ class TestEmbedding:
 
 
 class TestMeasuredFigures:
-    def test_distortion_colors_points_by_it(self, found):
-        (collection,) = plot.distortion(found).collections
+    def test_distortion_colors_points_by_it(self, known):
+        (collection,) = plot.distortion(known).collections
         # The worst are drawn last, so that none of them is hidden.
-        np.testing.assert_array_equal(collection.get_array(), np.sort(found.distortion))
-        order = np.argsort(found.distortion, kind="stable")
-        np.testing.assert_array_equal(collection.get_offsets(), found.embedding[order])
+        np.testing.assert_array_equal(collection.get_array(), np.sort(known.distortion))
+        order = np.argsort(known.distortion, kind="stable")
+        np.testing.assert_array_equal(collection.get_offsets(), known.embedding[order])
 
     def test_rounding_does_not_look_like_an_error(self):
         ax = plot.distortion(points(), points())
         assert ax.collections[0].get_clim() == (0.0, 0.01)
 
-    def test_shepard_shows_the_counts_and_the_diagonal(self, found):
-        ax = plot.shepard(found)
+    def test_shepard_shows_the_counts_and_the_diagonal(self, known):
+        ax = plot.shepard(known)
         shown = ax.collections[0].get_array()
-        assert shown.sum() == found.shepard.n_pairs
-        np.testing.assert_array_equal(shown.filled(0), found.shepard.counts.T)
+        assert shown.sum() == known.shepard.n_pairs
+        np.testing.assert_array_equal(shown.filled(0), known.shepard.counts.T)
         (line,) = ax.lines
         np.testing.assert_array_equal(line.get_xdata(), line.get_ydata())
 
-    def test_the_curve_is_that_of_the_card(self, found):
-        ax = plot.neighbor_curve(found)
-        sizes, kept = ax.lines[0].get_data()
-        assert sizes[0] == 1
-        assert sizes[-1] == len(found.embedding) - 2
-        assert len(sizes) <= 400
-        np.testing.assert_array_equal(kept, found.curve.above_chance[sizes - 1])
-        assert f"{float(found.curve.area):.3f}" in ax.texts[0].get_text()
+    def test_the_curve_is_that_of_the_card(self, known):
+        ax = plot.neighbor_curve(known)
+        for line, expected in zip(
+            ax.lines, (known.curve.kept, known.curve.above_chance), strict=False
+        ):
+            sizes = line.get_xdata().astype(int)
+            assert sizes[0] == 1
+            assert sizes[-1] == len(known.embedding) - 2
+            assert len(sizes) <= 400
+            np.testing.assert_array_equal(line.get_ydata(), expected[sizes - 1])
+        assert [line.get_label() for line in ax.lines[:2]] == ["kept", "above chance"]
+        assert f"{float(known.curve.area):.3f}" in ax.get_title()
 
     def test_a_long_curve_is_thinned_at_even_ratios(self):
-        at = plot.measure_figures.thinned(10**6)
+        at = thinned(10**6)
         assert len(at) <= 400
         assert (at[0], at[-1]) == (0, 10**6 - 1)
         ratios = (at[200:] + 1)[1:] / (at[200:] + 1)[:-1]
         # 400 steps over six decades; rounding to whole numbers moves each by less than 1/1000.
         np.testing.assert_allclose(ratios, 10 ** (6 / 399), rtol=2e-3)
 
-    def test_ratios_add_up_to_one(self, found):
-        ax = plot.length_ratios(found)
+    def test_ratios_add_up_to_one(self, known):
+        ax = plot.length_ratios(known)
         heights = [bar.get_height() for bar in ax.containers[0]]
         assert sum(heights) == pytest.approx(1.0)
-        np.testing.assert_allclose(heights, found.ratios.counts / found.ratios.counts.sum())
-        assert ax.get_xlim() == (0.0, found.ratios.edges[-1])
+        np.testing.assert_allclose(heights, known.ratios.counts / known.ratios.counts.sum())
+        assert ax.get_xlim() == (0.0, known.ratios.edges[-1])
 
     def test_the_spectrum_marks_the_axes_of_the_map(self):
         X = points(100, 6) * np.arange(6, 0, -1)
@@ -217,33 +222,33 @@ class TestMeasuredFigures:
         assert colors[0] == colors[1] != colors[2] == OTHERS
         assert sum(bar.get_height() for bar in bars) == pytest.approx(1.0)
 
-    def test_patches_and_links_are_drawn_where_they_are(self, found):
-        lines, centers = plot.patch_graph(found).collections
-        assert len(lines.get_segments()) == len(found.patches.links)
-        np.testing.assert_array_equal(lines.get_array(), np.sort(found.patches.link_error))
-        order = np.argsort(found.patches.patch_error, kind="stable")
-        np.testing.assert_array_equal(centers.get_offsets(), found.patches.centers[order])
+    def test_patches_and_links_are_drawn_where_they_are(self, known):
+        lines, centers = plot.patch_graph(known).collections
+        assert len(lines.get_segments()) == len(known.patches.links)
+        np.testing.assert_array_equal(lines.get_array(), np.sort(known.patches.link_error))
+        order = np.argsort(known.patches.patch_error, kind="stable")
+        np.testing.assert_array_equal(centers.get_offsets(), known.patches.centers[order])
 
-    def test_neighbors_are_joined_by_lines(self, found):
-        ax = plot.neighbors_of(found, 11)
+    def test_neighbors_are_joined_by_lines(self, known):
+        ax = plot.neighbors_of(known, 11)
         segments = ax.collections[1].get_segments()
-        partners = found.near.indices[11]
-        np.testing.assert_array_equal([s[0] for s in segments], [found.embedding[11]] * 12)
-        np.testing.assert_array_equal([s[1] for s in segments], found.embedding[partners])
+        partners = known.near.indices[11]
+        np.testing.assert_array_equal([s[0] for s in segments], [known.embedding[11]] * 12)
+        np.testing.assert_array_equal([s[1] for s in segments], known.embedding[partners])
         beside = ax.figure.axes[1]
-        np.testing.assert_array_equal(beside.lines[0].get_xdata(), found.near.before[11])
-        np.testing.assert_array_equal(beside.lines[1].get_xdata(), found.near.after[11])
+        np.testing.assert_array_equal(beside.lines[0].get_xdata(), known.near.before[11])
+        np.testing.assert_array_equal(beside.lines[1].get_xdata(), known.near.after[11])
         (low, high), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-        assert ((found.embedding[partners] >= [low, bottom]).all(axis=1)).all()
-        assert ((found.embedding[partners] <= [high, top]).all(axis=1)).all()
+        assert ((known.embedding[partners] >= [low, bottom]).all(axis=1)).all()
+        assert ((known.embedding[partners] <= [high, top]).all(axis=1)).all()
 
     @pytest.mark.parametrize("point", [-1, 800, 2.5, "a"])
-    def test_unknown_points_are_refused(self, found, point):
+    def test_unknown_points_are_refused(self, known, point):
         with pytest.raises(InvalidInputError, match="point"):
-            plot.neighbors_of(found, point)
+            plot.neighbors_of(known, point)
 
-    def test_the_overview_has_all_figures(self, found):
-        figure = plot.overview(found, color=np.arange(len(found.embedding)))
+    def test_the_overview_has_all_figures(self, known):
+        figure = plot.overview(known, color=np.arange(len(known.embedding)))
         panels = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
         assert len(panels) == 8
         texts = panels[-1].texts[0].get_text()
@@ -257,11 +262,11 @@ class TestMeasuredFigures:
         plot.overview(X[:, :d], X).canvas.draw()
 
     @pytest.mark.parametrize("name", FIGURES)
-    def test_given_axes_are_used_and_no_figure_is_opened(self, found, name):
+    def test_given_axes_are_used_and_no_figure_is_opened(self, known, name):
         figure = mpl.figure.Figure()
         ax = figure.subplots()
         before = plt.get_fignums()
-        assert getattr(plot, name)(found, ax=ax) is ax
+        assert getattr(plot, name)(known, ax=ax) is ax
         assert plt.get_fignums() == before
 
     @pytest.mark.parametrize("name", FIGURES[2:])
@@ -280,7 +285,7 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("share", "text"),
+    ("fraction", "text"),
     [
         (0.0, "0%"),
         (1e-14, "0%"),
@@ -299,8 +304,8 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
         (np.nan, "-"),
     ],
 )
-def test_percent_does_not_round_losses_away(share, text):
-    assert percent(share) == text
+def test_percent_does_not_round_losses_away(fraction, text):
+    assert percent(fraction) == text
 
 
 @pytest.mark.parametrize(("longest", "length"), [(1.0, 1.0), (4.99, 2.0), (0.07, 0.05), (1e6, 1e6)])

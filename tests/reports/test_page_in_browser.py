@@ -5,9 +5,18 @@ import re
 import numpy as np
 import pytest
 
-from isofold.plot import MapWords
+from isofold._findings import Diagnosis
+from isofold.assessment import Origin, Proof
 from isofold.reports import make_report, payload, report
-from support.report_cases import HOSTILE, PATIENCE, free_findings, free_page, inside
+from support.report_cases import (
+    HOSTILE,
+    PATIENCE,
+    free_assessment,
+    free_page,
+    given,
+    hostile_assessment,
+    inside,
+)
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -235,7 +244,7 @@ TEXTS = (
     ".subject",
     ".verdict",
     ".badge",
-    "#warnings li",
+    "#doubts li",
     "#status",
     ".class-count",
     ".empty",
@@ -250,8 +259,13 @@ TEXTS = (
 
 
 def test_light_and_dark(open_page, case):
-    words = MapWords("IPA", warnings=("Beware.",), is_certified=True, certificate="Proved.")
-    made = make_report(free_findings(case.Y, words=words), labels=case.labels)
+    known = free_assessment(
+        case.Y,
+        origin=Origin("IPA"),
+        proof=Proof("Proved.", is_certified=True),
+        diagnosis=Diagnosis((given("Beware."),)),
+    )
+    made = make_report(known, labels=case.labels)
     grounds = {}
     for theme in ("light", "dark"):
         opened = open_page(made, theme=theme)
@@ -282,18 +296,8 @@ def test_hostile_texts_stay_texts(open_page, case):
     n = len(case.Y)
     labels = np.array(HOSTILE, dtype=object)[np.arange(n) % len(HOSTILE)]
     fields = dict.fromkeys(HOSTILE[:3], labels) | {"": labels, HOSTILE[-1]: np.arange(n)}
-    words = MapWords(
-        method=HOSTILE[0],
-        decision=HOSTILE,
-        certificate=HOSTILE[1],
-        is_certified=False,
-        warnings=HOSTILE,
-        parameters=dict.fromkeys(HOSTILE, HOSTILE[2]),
-        versions=dict.fromkeys(HOSTILE, HOSTILE[1]),
-    )
-    made = make_report(
-        free_findings(case.Y, words=words), labels=labels, fields=fields, title=HOSTILE[1]
-    )
+    known = hostile_assessment(case.Y)
+    made = make_report(known, labels=labels, fields=fields, title=HOSTILE[1])
     opened = open_page(made)
     page = opened.page
     assert page.inner_text("h1") == HOSTILE[1]

@@ -5,26 +5,27 @@ import gzip
 import hashlib
 import json
 import re
-from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from sklearn.manifold import TSNE
 
 from isofold import IPA, LocalMDS
+from isofold.assessment import PatchGraph, assess
+from isofold.assessment.axis import Axis, log_ticks, round_ticks
+from isofold.assessment.charts import chart_patches
 from isofold.datasets import swiss_roll
 from isofold.exceptions import EmbeddingError, InvalidInputError
-from isofold.plot import MapWords, PatchGraph, find
 from isofold.reports import Report, make_report, payload, report
 from isofold.reports.packing import Packer, rounded
 from isofold.reports.page import fill_template
-from isofold.reports.patchwork import patch_svg, patch_words
-from isofold.reports.svg import Axis, log_ticks, round_ticks
+from isofold.reports.painter import draw_patches
 from isofold.reports.text import json_for_script, markup
 from isofold.reports.thumbnails import check_images, thumbnails
-from support.report_cases import HOSTILE, flat_case, free_findings, free_page
+from support.report_cases import HOSTILE, flat_case, free_assessment, free_page, hostile_assessment
 
 TYPES = {"f4": "<f4", "f8": "<f8", "i4": "<i4", "u1": "u1", "u2": "<u2"}
 
@@ -101,18 +102,9 @@ def test_nothing_is_asked_from_elsewhere_and_only_our_scripts_run(case):
 
 def test_hostile_texts_make_no_elements(case):
     plain = Elements(free_page(case.Y, labels=case.labels).html)
-    words = MapWords(
-        HOSTILE[1],
-        tuple(HOSTILE),
-        HOSTILE[0],
-        False,
-        tuple(HOSTILE),
-        dict.fromkeys(HOSTILE, HOSTILE[1]),
-        dict.fromkeys(HOSTILE, HOSTILE[3]),
-    )
     labels = np.array(HOSTILE, dtype=object)[np.arange(240) % len(HOSTILE)]
     hostile = make_report(
-        free_findings(case.Y, words=words),
+        hostile_assessment(case.Y),
         labels=labels,
         fields=dict.fromkeys(HOSTILE, labels),
         title=HOSTILE[1],
@@ -183,12 +175,12 @@ def test_beyond_the_budget_rows_are_sampled(case, monkeypatch):
     np.testing.assert_array_equal(table[read_block(elements, field["values"])], texts[rows])
     assert len(read_block(elements, manifest["images"]["rows"])) == 50
     n_near = len(read_block(elements, manifest["near"]["rows"]))
-    for words in (
+    for text in (
         f"Fields are kept for {len(rows)} of 240",
         "Pictures are kept for 50 of 240",
         f"Neighbors are kept for {n_near} of 240",
     ):
-        assert words in made.html
+        assert text in made.html
 
 
 @pytest.mark.parametrize("n_classes", [2, 300, 70_000])
@@ -227,19 +219,20 @@ def test_ticks_are_round():
     assert log_ticks(1.0, 5000.0) == [1, 10, 100, 1000]
     assert log_ticks(2.0, 30.0) == [2, 5, 10, 20]
     assert Axis(0.0, 1.0, "x", is_percent=True).ticks()[1][1] == "20%"
-    assert [words for _, words in Axis(0.5, 3.5, "x", is_whole=True).ticks()] == ["1", "2", "3"]
+    assert [text for _, text in Axis(0.5, 3.5, "x", is_whole=True).ticks()] == ["1", "2", "3"]
 
 
 @pytest.mark.parametrize("centers", [np.zeros((1, 1)), np.array([[1e300, 0, 1], [-1e300, 1, 0]])])
 def test_patches(centers):
     n = len(centers)
     links = np.array([[0, 1]])[: n - 1]
-    graph = PatchGraph(centers, np.full(n, 5), np.full(n, np.nan), links, np.array([0.05])[: n - 1])
-    tree = ET.fromstring(patch_svg(graph, "t", "d"))  # noqa: S314 - our own text
-    places = [float(c.attrib[k]) for c in tree.iter("circle") for k in ("cx", "cy")]
-    assert len(places) == 2 * n
-    assert np.isfinite(places).all()
-    assert f"{n} patches" in patch_words(graph)[0]
+    errors = np.full(n, np.nan), links, np.array([0.05])[: n - 1]
+    chart = chart_patches(PatchGraph("patch", centers, np.full(n, 5), *errors))
+    tree = ET.fromstring(draw_patches(chart))  # noqa: S314 - our own text
+    centers = [float(c.attrib[k]) for c in tree.iter("circle") for k in ("cx", "cy")]
+    assert len(centers) == 2 * n
+    assert np.isfinite(centers).all()
+    assert ("1 patch with 0 overlaps." if n == 1 else "2 patches with 1 overlap.") in chart.says
 
 
 def test_models_tell_their_story(tmp_path):
@@ -261,21 +254,16 @@ def test_models_tell_their_story(tmp_path):
 
 
 def test_maps_of_others_and_of_another_unit(case):
-    parameters = {
-        "perplexity": "30.0",
-        "init": "pca",
-        "metric": "ndarray of shape (3, 3)",
-        "inner": "PCA(n_components=2)",
-    }
-    words = MapWords("TSNE", parameters=parameters)
-    findings = replace(find(case.X, 5.0 * case.Y), words=words)
-    html = make_report(findings, labels=case.labels, label_name="kind").html
+    tsne = TSNE(perplexity=20.0, init="random", metric="cityblock", random_state=0)
+    tsne.embedding_ = 5.0 * case.Y
+    html = make_report(assess(case.X, tsne), labels=case.labels, label_name="kind").html
     assert "Distances on the map are not those of the data: " in html
-    code = "TSNE(perplexity=30.0, init='pca', metric=..., inner=PCA(n_components=2)).fit(X)"
+    code = "TSNE(init='random', metric='cityblock', perplexity=20.0, random_state=0).fit(X)"
     assert escape(code) in html
+    assert "from sklearn.manifold import TSNE\nfrom isofold import report" in html
     assert "≥ " in html
     assert json.loads(Elements(html).texts["manifest"])["columns"][0]["name"] == "kind"
-    squeezed = make_report(find(case.X, 1e-3 * case.X[:, [2, 1]])).html
+    squeezed = make_report(assess(case.X, 1e-3 * case.X[:, [2, 1]])).html
     assert "Map by given coordinates" in squeezed
 
 
@@ -285,13 +273,13 @@ def test_the_template_asks_for_nothing_unknown():
         fill_template("{{c}}", {})
 
 
-def test_pieces_can_be_shown(case):
+def test_components_can_be_shown(case):
     manifest = json.loads(
-        Elements(make_report(free_findings(case.Y), pieces=np.arange(240) % 2).html).texts[
+        Elements(make_report(free_assessment(case.Y), components=np.arange(240) % 2).html).texts[
             "manifest"
         ]
     )
-    assert [column["name"] for column in manifest["columns"]] == ["piece"]
+    assert [column["name"] for column in manifest["columns"]] == ["component"]
     assert manifest["hasLabel"] is False
 
 

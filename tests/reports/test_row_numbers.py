@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from isofold.plot import find
+from isofold import assess
 from isofold.reports import make_report
 
 
 def test_rows_have_the_numbers_that_they_have_in_the_data(open_page, case):
     numbers = 3 * np.arange(len(case.Y)) + 5
     labels = np.where(np.arange(len(case.Y)) % 2, "-1", "=1+1")
-    made = make_report(find(case.X, case.Y), labels=labels, row_numbers=numbers)
+    made = make_report(assess(case.X, case.Y), labels=labels, row_numbers=numbers)
     opened = open_page(made)
     opened.page.click("#select-view")
     rows = opened.selected_rows()

@@ -36,14 +36,14 @@ def refused(tmp_path):
 
 
 def test_files_that_are_no_models(refused, tmp_path, content):
-    refused(b"", "no model file of isofold")
-    refused(b"hello, world", "no model file of isofold")
-    refused(zip_of({"a.txt": "b"}), "a zip, but no model file")
-    refused(zip_of({"model.json": "{}"}), "a zip, but no model file")
+    refused(b"", "not a model file of isofold")
+    refused(b"hello, world", "not a model file of isofold")
+    refused(zip_of({"a.txt": "b"}), "a zip file, but not a model file")
+    refused(zip_of({"model.json": "{}"}), "a zip file, but not a model file")
     refused(content[: len(content) // 2], "damaged: it ends too early")
     with pytest.raises(ModelFileError, match="no such file"):
         load(tmp_path / "missing.iso")
-    with pytest.raises(ModelFileError, match="It is no file"):
+    with pytest.raises(ModelFileError, match="It is not a file"):
         load(tmp_path)
     with pytest.raises(ModelFileError):
         load(tmp_path / ("a" * 5000))
@@ -86,16 +86,18 @@ def test_damaged_arrays_are_found(refused, content):
     whole = put_together(header, arrays)
     header["arrays"] = take_apart(whole)[0]["arrays"]
     header["arrays"][0]["sha256"] = "0" * 64
-    refused(put_together(header, arrays, text=json.dumps(header)), "does not fit its checksum")
-    refused(put_together(header, arrays[:-1], text=json.dumps(header)), "missing, or foreign")
-    refused(put_together(header, arrays, extra={"evil.pkl": b"c"}.items()), "missing, or foreign")
+    refused(
+        put_together(header, arrays, text=json.dumps(header)), "the checksum of an array is wrong"
+    )
+    refused(put_together(header, arrays[:-1], text=json.dumps(header)), "missing or unknown")
+    refused(put_together(header, arrays, extra={"evil.pkl": b"c"}.items()), "missing or unknown")
 
 
 def test_values_are_of_the_types_of_their_fields(refused, content):
     header, arrays = take_apart(content)
     kinds = [entry["kind"] for entry in header["objects"]]
     header["objects"][kinds.index("GooseMap")]["fields"]["scaling"] = 5
-    refused(put_together(header, arrays), "GooseMap.scaling is no str")
+    refused(put_together(header, arrays), "GooseMap.scaling is not of type str")
 
 
 def test_models_larger_than_memory_are_refused(tmp_path, content, monkeypatch):

@@ -12,9 +12,9 @@ import isofold
 from isofold.exceptions import InvalidInputError
 from isofold.storage import registry as registry_module
 from isofold.storage import save
-from isofold.storage.hints import matches, type_hints
 from isofold.storage.registry import KINDS
 from isofold.storage.searches import SEARCHES
+from isofold.storage.validation import matches, type_hints
 from support.storage_cases import fitted
 
 # What files of format 1 may name. A name may move to another class, but never vanish.

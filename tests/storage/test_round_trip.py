@@ -16,6 +16,7 @@ from sklearn.base import clone
 import isofold
 from isofold import OutOfSample
 from isofold.neighbors import Bridged, Enhanced, Knn, Lengths, Mutual, Radius
+from isofold.sdp import Soft
 from isofold.storage import load, load_with_notes, save
 from support.storage_cases import CASES, TABLE, Foreign, fitted, results, same
 
@@ -157,7 +158,7 @@ def test_an_embedder_of_strangers_is_left_out(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "graph",
+    "choice",
     [
         Knn(8),
         Mutual(),
@@ -165,11 +166,12 @@ def test_an_embedder_of_strangers_is_left_out(tmp_path):
         Enhanced(8),
         Radius(0.5),
         Lengths(sp.eye_array(3, format="csr")),
+        Soft(16.0),
     ],
 )
-def test_graph_choices(graph, tmp_path):
+def test_choices_that_are_objects(choice, tmp_path):
     model = OutOfSample.from_embedding(TABLE.to_numpy(), TABLE.to_numpy()[:, :2])
-    model.graph_ = graph
-    again = round_trip(model, tmp_path).graph_
-    assert type(again) is type(graph)
-    assert same(again, graph) is None
+    model.choice_ = choice
+    again = round_trip(model, tmp_path).choice_
+    assert type(again) is type(choice)
+    assert same(again, choice) is None

@@ -30,11 +30,11 @@ def linear(A, B):
     ("model", "words"),
     [
         (IPA(), "This IPA is not fitted"),
-        (IPA, "The class IPA is no estimator"),
-        (KMeans(2), "A KMeans is no estimator of isofold, such as Unfold, IPA"),
-        (LowRankSDP(), "LowRankSDP is no estimator"),
-        ({"a": 1}, "A dict is no estimator"),
-        (None, "A NoneType is no estimator"),
+        (IPA, "The class IPA is not an estimator"),
+        (KMeans(2), "A KMeans is not an estimator of isofold, such as Unfold, IPA"),
+        (LowRankSDP(), "LowRankSDP is not an estimator"),
+        ({"a": 1}, "A dict is not an estimator"),
+        (None, "A NoneType is not an estimator"),
     ],
 )
 def test_only_fitted_models_are_saved(model, words, tmp_path):

@@ -21,8 +21,8 @@ kernel maps amplify that by 1e7 at most (see `isofold.embedding.affine.span.RANK
 
 # These need packages that are not everywhere, or no estimator makes them by itself.
 NOT_STORED = {"ConicSDP", "FunctionRows", "HNSWSearch", "WalkRows"}
-# Parameters that came later than the stored files; `test_graph_choices` makes the round trip.
-NOT_STORED |= {"Bridged", "Enhanced", "Knn", "Lengths", "Mutual", "Radius"}
+# Parameters that came later than the stored files; `test_choices_that_are_objects` saves them.
+NOT_STORED |= {"Bridged", "Enhanced", "Knn", "Lengths", "Mutual", "Radius", "Soft"}
 
 
 def kinds_in(path):
@@ -60,4 +60,5 @@ def test_a_stored_model_tells_about_its_fit(path):
     assert "n_features_in_" in learned
     if "embedding_" in learned:
         assert len(model.embedding_) == len(model.distortion_)
+        assert all(finding.text() for finding in model.diagnosis_.raised)
         assert str(type(model).__name__) in repr(model)

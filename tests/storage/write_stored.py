@@ -114,6 +114,7 @@ MODELS = {
         CURVE[60:],
     ),
     "projection": (Unfold(random_state=0), SHEET[:60, :2], NEW_SHEET[:, :2]),
+    "findings": (Unfold(random_state=0), SHEET[:60, :2], NEW_SHEET[:, :2]),
 }
 
 LABELED = ("classifier", "colored-mvu")

@@ -8,14 +8,16 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from isofold.plot import (
-    Findings,
+from isofold._findings import Diagnosis, Finding, Severity
+from isofold.assessment import (
+    Assessment,
     LengthRatios,
-    MapWords,
     NearPairs,
+    Origin,
+    Proof,
     ShepardDensity,
-    SpectrumFinding,
-    find,
+    VarianceSpectrum,
+    assess,
 )
 from isofold.reports import make_report
 
@@ -49,15 +51,15 @@ def flat_case(n=240):
     return SimpleNamespace(X=X, Y=Y, labels=np.array(["a", "b"])[np.arange(n) % 2], fields=fields)
 
 
-def free_findings(Y, *, distortion=None, words=None):
-    """Return findings of any coordinates that were not measured, so that they are fast and free."""
+def free_assessment(Y, *, distortion=None, **others):
+    """Return what is known of any coordinates without measuring them, which is fast."""
     n = len(Y)
     k = min(4, n - 1)
     small = np.random.default_rng(0).normal(size=(12, 2))
-    measured = find(small, small)
+    measured = assess(small, small)
     indices = (np.arange(n)[:, None] + np.arange(1, k + 1)) % n
     after = np.linalg.norm(Y[indices] - Y[:, None], axis=2)
-    return Findings(
+    return Assessment(
         embedding=Y,
         card=measured.card,
         distortion=np.linspace(0.0, 0.5, n) if distortion is None else distortion,
@@ -65,15 +67,38 @@ def free_findings(Y, *, distortion=None, words=None):
         shepard=ShepardDensity(np.arange(4.0), np.arange(4.0), np.eye(3, dtype=int), 3, False),
         ratios=LengthRatios(np.arange(5) * 0.5, np.array([0, 1, 2, 3]), 1.1, 0.5),
         curve=measured.curve,
-        spectrum=SpectrumFinding(np.array([0.7, 0.2, 0.1]), 2, "principal axes of the data"),
+        spectrum=VarianceSpectrum(np.array([0.7, 0.2, 0.1]), 2, "principal axes of the data"),
         patches=None,
-        words=words or MapWords("given coordinates"),
+        **{"origin": Origin("given coordinates"), **others},
+    )
+
+
+def given(text, severity=Severity.DOUBT):
+    """Return a finding with a text of its own."""
+    return Finding.of("given", severity, form="given", message=text, advice="")
+
+
+def hostile_assessment(Y):
+    """Return what is known of coordinates, with hostile texts wherever there are texts."""
+    return free_assessment(
+        Y,
+        origin=Origin(
+            HOSTILE[0],
+            tuple((text, HOSTILE[2]) for text in HOSTILE),
+            HOSTILE,
+            tuple((text, HOSTILE[1]) for text in HOSTILE),
+        ),
+        proof=Proof(HOSTILE[1], is_certified=False),
+        diagnosis=Diagnosis(
+            (*map(given, HOSTILE), *(given(text, Severity.NOTE) for text in HOSTILE))
+        ),
+        decision=Diagnosis((Finding.of("method", dimension=2, name=HOSTILE[2]),)),
     )
 
 
 def free_page(Y, **options):
     """Return the page of any coordinates."""
-    return make_report(free_findings(np.asarray(Y)), **options)
+    return make_report(free_assessment(np.asarray(Y)), **options)
 
 
 class Opened:

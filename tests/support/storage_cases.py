@@ -218,13 +218,21 @@ CASES = {
     ),
 }
 
+CLUSTERERS = ("ldlc", "vqpca", "geodesic k-medoids", "mppca", "classifier", "classifier words")
+EMBEDDERS = tuple(name for name in CASES if name not in CLUSTERERS)
+
 
 @cache
+def fitted_with_warnings(name):
+    """Return a fitted model by the name of its case, and the warnings of its fit."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        return CASES[name][0](), caught
+
+
 def fitted(name):
     """Return a fitted model by the name of its case. It must not be changed."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return CASES[name][0]()
+    return fitted_with_warnings(name)[0]
 
 
 def results(model, X):

@@ -1,6 +1,6 @@
 """What a fit has to say: findings as data, one text for each of them, and vocabularies."""
 
-from isofold._findings.emit import emit, warn_user
+from isofold._findings.emit import emit, warn_user, warning_of
 from isofold._findings.finding import Diagnosis, Finding, Severity
 from isofold._findings.vocabulary import (
     PYTHON,
@@ -25,4 +25,5 @@ __all__ = [
     "setting",
     "speaking",
     "warn_user",
+    "warning_of",
 ]

@@ -10,20 +10,29 @@ from isofold._findings.finding import Finding, summarize
 from isofold._findings.texts import CONVERGENCE, DISCONNECTED, DOUBTFUL
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
 
-__all__ = ["emit", "warn_user"]
+__all__ = ["emit", "warn_user", "warning_of"]
 
 
-def emit(findings: Iterable[Finding]) -> None:
-    """Warn of doubts and failures, once for each kind of warning."""
+def _warnings() -> dict[str, type[Warning]]:
+    """Return the kinds of warnings by the categories of findings."""
     from sklearn.exceptions import ConvergenceWarning
 
-    kinds: dict[str, type[Warning]] = {
+    return {
         DISCONNECTED: DisconnectedGraphWarning,
         CONVERGENCE: ConvergenceWarning,
         DOUBTFUL: DoubtfulMapWarning,
     }
+
+
+def warning_of(finding: Finding) -> type[Warning] | None:
+    """Return the kind of warning that tells of a finding; None if it is no doubt."""
+    return _warnings()[finding.category] if finding.is_raised else None
+
+
+def emit(findings: Iterable[Finding]) -> None:
+    """Warn of doubts and failures, once for each kind of warning."""
     raised = [finding for finding in findings if finding.is_raised]
-    for category, warning in kinds.items():
+    for category, warning in _warnings().items():
         own = [finding for finding in raised if finding.category == category]
         if own:
             is_doubt = category == DOUBTFUL

@@ -1,199 +1,180 @@
-"""What a picture or a page tells of a map: measured once, drawn by whoever likes to."""
+"""The findings about a map: those of its model, of its measures and of its proof, each once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from isofold._typing import FloatArray, IntArray
-from isofold.quality import CoRankingCurve, Scorecard
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
-__all__ = [
-    "Findings",
-    "LengthRatios",
-    "MapWords",
-    "NearPairs",
-    "PatchGraph",
-    "ShepardDensity",
-    "SpectrumFinding",
-]
+from isofold._findings import Diagnosis, Finding, Severity, warning_of
+from isofold._typing import IntArray
+from isofold.assessment.assessment import LengthRatios, Proof
+from isofold.assessment.models import last_step, steps_inside
+from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
+from isofold.quality import Scorecard
 
+__all__ = ["diagnose", "find_in_model", "find_without_data", "read_decision"]
 
-@dataclass(frozen=True, eq=False)
-class NearPairs:
-    """The nearest neighbors of every point in the data, with both distances.
+POOR_LENGTHS, POOR_TAIL, POOR_NEIGHBORS = 0.1, 0.5, 0.5
+"""Relative error of half of the neighbor lengths, or of one in twenty, and fraction of neighbors
+lost, beyond which there is a doubt."""
 
-    Attributes
-    ----------
-    indices : ndarray of int of shape (n_points, n_neighbors)
-        The neighbors in the data, the nearest first.
-    before, after : ndarray of shape (n_points, n_neighbors)
-        Their distances in the data and on the map.
-    """
+OTHER_UNIT = 2.0
+"""Factor between lengths on the map and in the data from which distances cannot be read off it."""
 
-    indices: IntArray
-    before: FloatArray
-    after: FloatArray
+# Findings of models that say what a measure would say again.
+ABOUT_COMPONENTS = frozenset({"components", "bridges", "separate"})
+ABOUT_PROOFS = frozenset({"not_certified", "certificate"})
+ABOUT_LENGTHS = frozenset({"lost_distances"})
 
-
-@dataclass(frozen=True, eq=False)
-class ShepardDensity:
-    """How many pairs of points have which distance before and after.
-
-    Attributes
-    ----------
-    before_edges, after_edges : ndarray of shape (n_bins + 1,)
-        Borders of the bins; both axes have the same unit.
-    counts : ndarray of shape (n_bins, n_bins)
-        Pairs, by bin before and bin after.
-    n_pairs : int
-        Pairs looked at.
-    is_sample : bool
-        Whether they are a random part of all pairs.
-    """
-
-    before_edges: FloatArray
-    after_edges: FloatArray
-    counts: IntArray
-    n_pairs: int
-    is_sample: bool
+# Warnings in which a fit reports its own findings.
+OWN_WARNINGS = frozenset({DisconnectedGraphWarning, DoubtfulMapWarning})
 
 
-@dataclass(frozen=True, eq=False)
-class LengthRatios:
-    """How often distances between neighbors became how much longer or shorter.
-
-    Attributes
-    ----------
-    edges : ndarray of shape (n_bins + 1,)
-        Borders of the bins of the ratio, map over data; the first and the last bin hold all that
-        lies beyond.
-    counts : ndarray of shape (n_bins,)
-        Pairs in each.
-    median : float
-        Median ratio.
-    within_tenth : float
-        Share of the pairs whose length is true to 10 %.
-    """
-
-    edges: FloatArray
-    counts: IntArray
-    median: float
-    within_tenth: float
+def diagnose(
+    model: Any, proof: Proof, card: Scorecard, ratios: LengthRatios, *, given: Iterable[Any] = ()
+) -> Diagnosis:
+    """Return all findings about a map that was measured."""
+    own = find_in_model(model)
+    found = [
+        *own,
+        *_find_unproved(proof, own),
+        *_find_components(card, own),
+        *_find_lengths(card, ratios, own),
+        *_find_neighbors(card),
+        *_find_given(given, own),
+    ]
+    return Diagnosis(tuple(found))
 
 
-@dataclass(frozen=True, eq=False)
-class SpectrumFinding:
-    """Variances along the axes of what was mapped, as far as a method knows them.
-
-    Attributes
-    ----------
-    shares : ndarray
-        Shares of the variance, the largest first.
-    n_components : int
-        How many of them the map shows.
-    source : str
-        Whose variances they are, for a caption.
-    """
-
-    shares: FloatArray
-    n_components: int
-    source: str
+def find_without_data(model: Any, proof: Proof) -> Diagnosis:
+    """Return the findings about the map of a model, without looking at the data."""
+    own = find_in_model(model)
+    found = [*own, *_find_unproved(proof, own)]
+    distortion = getattr(last_step(model), "distortion_", None)
+    if distortion is not None:
+        median = float(np.median(distortion))
+        found.append(
+            Finding.checked("distorted", median, POOR_LENGTHS, is_raised=median > POOR_LENGTHS)
+        )
+    return Diagnosis(tuple(found))
 
 
-@dataclass(frozen=True, eq=False)
-class PatchGraph:
-    """Patches on the map, which of them overlap, and how well they fit there.
-
-    Attributes
-    ----------
-    centers : ndarray of shape (n_patches, n_components)
-        Where the patches lie on the map.
-    sizes : ndarray of int of shape (n_patches,)
-        Points in each.
-    patch_error : ndarray of shape (n_patches,)
-        How badly each fits the map, relative to its extent.
-    links : ndarray of int of shape (n_links, 2)
-        Patches that share points.
-    link_error : ndarray of shape (n_links,)
-        How far apart two patches put the points they share, relative to the extent of these.
-    n_links : int, default=0
-        How many links there are in all, if `links` holds only the worst of them.
-    """
-
-    centers: FloatArray
-    sizes: IntArray
-    patch_error: FloatArray
-    links: IntArray
-    link_error: FloatArray
-    n_links: int = 0
+def find_in_model(model: Any) -> tuple[Finding, ...]:
+    """Return what the fits of a model and of those inside it have found, each code once."""
+    found: list[Finding] = []
+    known: set[str] = set()
+    for inside in steps_inside(model):
+        own = (*getattr(inside, "diagnosis_", ()), *_find_doubtful_charts(inside))
+        found += [finding for finding in own if finding.code not in known]
+        known |= {finding.code for finding in own if finding.severity is not Severity.CHECKED}
+    return tuple(found)
 
 
-@dataclass(frozen=True, eq=False)
-class MapWords:
-    """What is to be said of a map, and how to make it again.
-
-    Attributes
-    ----------
-    method : str
-        Name of the method, "given coordinates" for an embedding without a model.
-    decision : tuple of str
-        Why this method, in sentences; empty unless `Unfold` decided.
-    certificate : str
-        What is proved about the solution, in plain words; empty where there is nothing to prove.
-    is_certified : bool or None
-        Whether the proof succeeded; None where there is nothing to prove.
-    warnings : tuple of str
-        What should keep a reader from trusting the map, in sentences.
-    parameters : dict
-        Parameters of the method, as words.
-    versions : dict
-        Versions of Python and of the packages that made the map.
-    """
-
-    method: str
-    decision: tuple[str, ...] = ()
-    certificate: str = ""
-    is_certified: bool | None = None
-    warnings: tuple[str, ...] = ()
-    parameters: dict[str, str] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
+def _find_doubtful_charts(model: Any) -> Iterator[Finding]:
+    """Yield that embedders which make the charts of patches have doubts of their own."""
+    embedders = getattr(getattr(model, "map_", None), "estimators", ())
+    raised = {
+        number: embedder.diagnosis_.raised
+        for number, (embedder, _) in enumerate(embedders)
+        if hasattr(embedder, "diagnosis_") and embedder.diagnosis_.raised
+    }
+    if raised:
+        first = min(raised)
+        yield Finding.of(
+            "doubtful_charts",
+            Severity.DOUBT,
+            patches=list(raised),
+            n=len(raised),
+            n_patches=len(embedders),
+            number=first,
+            message=" ".join(finding.text() for finding in raised[first]),
+        )
 
 
-@dataclass(frozen=True, eq=False)
-class Findings:
-    """All that is told of a map.
+def read_decision(model: Any) -> Diagnosis:
+    """Return why a method was used, if `Unfold` decided."""
+    decision = getattr(last_step(model), "decision_", None)
+    return Diagnosis(() if decision is None else decision.findings)
 
-    Attributes
-    ----------
-    embedding : ndarray of shape (n_points, n_components)
-        The map.
-    card : Scorecard
-        All measures, with their intervals.
-    distortion : ndarray of shape (n_points,)
-        Mean relative error of the distances of every point to its neighbors.
-    near : NearPairs
-        The neighbors in the data.
-    shepard : ShepardDensity
-        Distances of all pairs, before and after.
-    ratios : LengthRatios
-        Ratios of the lengths of neighbor pairs.
-    curve : CoRankingCurve
-        Neighbors kept at every scale.
-    spectrum : SpectrumFinding
-        Variances along axes.
-    patches : PatchGraph or None
-        The patches, if the method has any.
-    words : MapWords
-        Method, certificate, warnings, parameters, versions.
-    """
 
-    embedding: FloatArray
-    card: Scorecard
-    distortion: FloatArray
-    near: NearPairs
-    shepard: ShepardDensity
-    ratios: LengthRatios
-    curve: CoRankingCurve
-    spectrum: SpectrumFinding
-    patches: PatchGraph | None
-    words: MapWords
+def _find_unproved(proof: Proof, own: Iterable[Finding]) -> Iterator[Finding]:
+    if proof.doubt and not _is_known(ABOUT_PROOFS, own):
+        yield Finding.of("unproved", Severity.DOUBT, reason=proof.doubt)
+
+
+def _find_components(card: Scorecard, own: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield that neighbors do not join all points, unless a model knows."""
+    sizes = _component_sizes(card.near.indices)
+    if len(sizes) > 1 and not _is_known(ABOUT_COMPONENTS, own):
+        yield Finding.checked(
+            "separate_points",
+            len(sizes),
+            1,
+            is_raised=True,
+            n_neighbors=card.n_neighbors,
+            n=len(sizes),
+            largest=int(sizes[0]),
+            n_points=card.n_points,
+        )
+
+
+def _find_lengths(
+    card: Scorecard, ratios: LengthRatios, own: Iterable[Finding]
+) -> Iterator[Finding]:
+    """Yield the worst that is to be said of lengths between neighbors."""
+    median, tail = float(card["length_error_median"]), float(card["length_error_p95"])
+    within = ratios.within_tenth
+    if ratios.median == 0.0:
+        yield Finding.of("no_lengths", Severity.DOUBT)
+    elif not 1.0 / OTHER_UNIT < ratios.median < OTHER_UNIT:
+        yield Finding.checked("other_unit", ratios.median, OTHER_UNIT, is_raised=True)
+    elif median > POOR_LENGTHS:
+        if not _is_known(ABOUT_LENGTHS, own):
+            yield Finding.checked(
+                "poor_lengths", median, POOR_LENGTHS, is_raised=True, within=within
+            )
+    else:
+        yield Finding.checked(
+            "torn_lengths", tail, POOR_TAIL, is_raised=tail > POOR_TAIL, within=within
+        )
+
+
+def _find_neighbors(card: Scorecard) -> Iterator[Finding]:
+    lost = float(card["neighbor_error"])
+    yield Finding.checked(
+        "lost_neighbors",
+        lost,
+        POOR_NEIGHBORS,
+        is_raised=lost > POOR_NEIGHBORS,
+        n_neighbors=card.n_neighbors,
+    )
+
+
+def _find_given(given: Iterable[Any], own: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield warnings of other libraries, which bring their own text."""
+    known = {warning_of(finding) for finding in own} | OWN_WARNINGS
+    # What `warnings.catch_warnings(record=True)` keeps holds category and message.
+    others = [each for each in given if getattr(each, "category", type(each)) not in known]
+    texts = (" ".join(str(getattr(each, "message", each)).split()) for each in others)
+    for text in dict.fromkeys(texts):
+        if text:
+            yield Finding.of("given", Severity.DOUBT, form="given", message=text, advice="")
+
+
+def _is_known(codes: frozenset[str], own: Iterable[Finding]) -> bool:
+    """Return whether a model has something to say under one of these codes."""
+    return any(f.code in codes and f.severity is not Severity.CHECKED for f in own)
+
+
+def _component_sizes(indices: IntArray) -> IntArray:
+    """Return the sizes of the components into which neighbors join points, the largest first."""
+    n, k = indices.shape
+    graph = sp.csr_array(
+        (np.ones(n * k, dtype=np.int8), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
+    )
+    labels = connected_components(graph, directed=True, connection="weak")[1]
+    return np.sort(np.bincount(labels))[::-1]

@@ -1,4 +1,4 @@
-"""Measure a map once: all that figures and the report page draw."""
+"""Measure a map once: all that figures and the report page show."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ from isofold._memory import block_rows
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_points, check_same_rows
-from isofold.assessment.findings import (
-    Findings,
+from isofold.assessment.assessment import (
+    Assessment,
     LengthRatios,
     NearPairs,
     ShepardDensity,
-    SpectrumFinding,
+    VarianceSpectrum,
 )
+from isofold.assessment.findings import diagnose, read_decision
 from isofold.assessment.models import embedding_of, fitted_inside, is_precomputed
+from isofold.assessment.origin import describe_origin
 from isofold.assessment.patch_graph import find_patches
-from isofold.assessment.text import find_words
+from isofold.assessment.proof import find_proof
 from isofold.exceptions import DisconnectedGraphWarning, InvalidInputError
 from isofold.neighbors.duplicates import find_distinct
 from isofold.quality import Scorecard, scorecard
 
-__all__ = ["find", "spectrum_of_model"]
+__all__ = ["assess", "spectrum_of_model"]
 
 LEAST_POINTS = 4
 """Points from which on neighborhoods of several sizes can be compared."""
@@ -43,14 +45,14 @@ SHEPARD_BINS = 80
 RATIO_STEP, USUAL_RATIOS = 0.025, (0.5, 1.5)
 """Width of the bins of length ratios, in units of the median ratio if that is far from one."""
 
-MOST_SHARES, MOST_NUMBERS = 50, 5 * 10**7
-"""Principal variances that are told, and the most numbers of the table that they are taken from."""
+MOST_VARIANCES, MOST_NUMBERS = 50, 5 * 10**7
+"""Principal variances that are kept, and the most numbers of the table that they are taken from."""
 
 MOST_NEIGHBOR_PAIRS = 5 * 10**7
 """Neighbors of all points that may be needed to find one that is no copy."""
 
 
-def find(
+def assess(
     X: Any,
     embedding: Any,
     *,
@@ -59,8 +61,8 @@ def find(
     warnings: Iterable[Any] = (),
     random_state: Any = 0,
     n_jobs: int | None = None,
-) -> Findings:
-    """Measure a map: what figures show and what the report page tells.
+) -> Assessment:
+    """Measure a map and gather what was found about it.
 
     Parameters
     ----------
@@ -73,7 +75,8 @@ def find(
     n_neighbors : int, default=12
         Neighbors that should stay near; fewer are taken where there are few points.
     warnings : iterable, default=()
-        Warnings that were raised when the map was made, to be told with it.
+        Warnings of other libraries that were raised when the map was made, as text or as
+        ``warnings.catch_warnings(record=True)`` keeps them. What isofold has found is known.
     random_state : int, RandomState or None, default=0
         Source of draws, where there are too many pairs to look at all.
     n_jobs : int or None, default=None
@@ -81,17 +84,24 @@ def find(
 
     Returns
     -------
-    Findings
-        Measures, distortion of every point, pairs, ratios, curve, spectrum, patches and words.
+    Assessment
+        Measures, distortion of every point, pairs, ratios, curve, spectrum, patches, findings,
+        what is proved, and how to make the map again. Figures of `isofold.plot` take it.
+
+    See Also
+    --------
+    report : The page that shows it.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from isofold.plot import find
+    >>> from isofold import assess
     >>> grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
-    >>> findings = find(grid, 2.0 * grid, n_neighbors=4)
-    >>> findings.ratios.median, findings.words.method
+    >>> doubled = assess(grid, 2.0 * grid, n_neighbors=4)
+    >>> doubled.ratios.median, doubled.origin.method
     (2.0, 'given coordinates')
+    >>> sorted(doubled.diagnosis.codes)
+    ['other_unit']
     """
     model = embedding if hasattr(embedding, "fit") else None
     Y = check_points(embedding if model is None else embedding_of(model), name="embedding")
@@ -100,27 +110,30 @@ def find(
     check_same_rows(data.shape[0], len(Y), names=("X", "embedding"))
     k = _fit_neighbors(data, check_count(n_neighbors, name="n_neighbors"), metric)
     with stage("measure the map"), python_warnings.catch_warnings():
-        # Pieces are told of in words, see `find_words`.
+        # A finding says so, see `diagnose`.
         python_warnings.simplefilter("ignore", DisconnectedGraphWarning)
         card = scorecard(
             data, Y, n_neighbors=k, metric=metric, random_state=random_state, n_jobs=n_jobs
         )
-    ratios = find_ratios(card)
-    return Findings(
+    ratios, proof = count_ratios(card), find_proof(model)
+    return Assessment(
         embedding=Y,
         card=card,
         distortion=card.isometry.per_point,
         near=NearPairs(card.near.indices, card.near.before, card.near.after),
-        shepard=find_shepard(data, Y, metric=metric, random_state=random_state),
+        shepard=count_pairs(data, Y, metric=metric, random_state=random_state),
         ratios=ratios,
         curve=card.curve,
         spectrum=_find_spectrum(model, data, card, metric=metric, random_state=random_state),
         patches=None if model is None else find_patches(model, data),
-        words=find_words(model, card, ratios, given=warnings),
+        origin=describe_origin(model, is_fitted_to_pairs=_is_fitted_to_pairs(model, metric)),
+        proof=proof,
+        diagnosis=diagnose(model, proof, card, ratios, given=warnings),
+        decision=read_decision(model),
     )
 
 
-def find_ratios(card: Scorecard) -> LengthRatios:
+def count_ratios(card: Scorecard) -> LengthRatios:
     """Count how much longer or shorter the lengths of neighbor pairs became."""
     ratio = card.near.ratio
     ratio = ratio[np.isfinite(ratio)]
@@ -138,7 +151,7 @@ def find_ratios(card: Scorecard) -> LengthRatios:
     )
 
 
-def find_shepard(
+def count_pairs(
     X: FloatArray, Y: FloatArray, *, metric: str = "euclidean", random_state: Any = 0
 ) -> ShepardDensity:
     """Count pairs by their distances before and after."""
@@ -168,7 +181,7 @@ def find_shepard(
     )
 
 
-def spectrum_of_model(model: Any, n_components: int) -> SpectrumFinding | None:
+def spectrum_of_model(model: Any, n_components: int) -> VarianceSpectrum | None:
     """Return the variances that a method found before it made its map, if it knows them."""
     for inside in fitted_inside(model):
         spectrum = getattr(inside, "spectrum_", None)
@@ -180,8 +193,8 @@ def spectrum_of_model(model: Any, n_components: int) -> SpectrumFinding | None:
             source = "the solution before it is projected to the map"
             if hasattr(inside, "cover_"):
                 source = "the space in which patches fit best"
-            shares = np.sort(variances / total)[::-1][:MOST_SHARES]
-            return SpectrumFinding(shares, n_components, source)
+            fractions = np.sort(variances / total)[::-1][:MOST_VARIANCES]
+            return VarianceSpectrum(fractions, n_components, source)
     return None
 
 
@@ -204,15 +217,22 @@ def _metric_of(model: Any, X: Any, metric: str) -> str:
         return metric
     if is_precomputed(model, "metric", "dissimilarity"):
         return "precomputed"
-    # A kernel of `y` (ColoredMVU) is none of `X`: the tag tells.
+    # `ColoredMVU` has a kernel of `y`, not of `X`, which its tag knows.
     if is_precomputed(model, "kernel", "affinity") and get_tags(model).input_tags.pairwise:
         msg = (
-            f"{type(model).__name__} was fitted to a table of similarities, of which no distances "
-            f"can be told. Pass the points that belong to it, or their distances to `find` with "
-            f'the map as an array and metric="precomputed".'
+            f"{type(model).__name__} was fitted to a table of similarities, which does not hold "
+            f"distances. Pass the points that belong to it; or pass their distances with "
+            f'metric="precomputed" and the map as an array.'
         )
         raise InvalidInputError(msg)
     return metric
+
+
+def _is_fitted_to_pairs(model: Any, metric: str) -> bool:
+    """Return whether a model was fitted to a table of pairs other than X."""
+    if metric == "precomputed" or not hasattr(model, "__sklearn_tags__"):
+        return False
+    return bool(get_tags(model).input_tags.pairwise)
 
 
 def _read(X: Any, metric: str) -> FloatArray:
@@ -227,7 +247,7 @@ def _read(X: Any, metric: str) -> FloatArray:
     data = check_points(X)
     if len(data) < LEAST_POINTS:
         msg = (
-            f"X has {len(data)} rows: at least {LEAST_POINTS} points are needed to tell which "
+            f"X has {len(data)} rows: at least {LEAST_POINTS} points are needed to see which "
             f"neighbors a map has kept. Pass more samples."
         )
         raise InvalidInputError(msg)
@@ -240,29 +260,26 @@ def _fit_neighbors(X: FloatArray, n_neighbors: int, metric: str) -> int:
     k = min(n_neighbors, most)
     if metric == "euclidean":
         copies = np.bincount(find_distinct(X).node_of_sample)
-        if (
-            copies.min() > k
-            and copies.min() <= most
-            and len(X) * copies.min() <= (MOST_NEIGHBOR_PAIRS)
-        ):
-            return int(copies.min())
+        fewest = int(copies.min())
+        if k < fewest <= most and len(X) * fewest <= MOST_NEIGHBOR_PAIRS:
+            return fewest
     return k
 
 
 def _find_spectrum(
     model: Any, X: FloatArray, card: Scorecard, *, metric: str, random_state: Any
-) -> SpectrumFinding:
+) -> VarianceSpectrum:
     """Return variances along axes: those of the model, or of the data, or of the map."""
     known = None if model is None else spectrum_of_model(model, card.n_components)
     if known is not None:
         return known
     if metric == "precomputed":
-        return SpectrumFinding(card.spectrum, card.n_components, "principal axes of the map")
+        return VarianceSpectrum(card.spectrum, card.n_components, "principal axes of the map")
     rows: IntArray | slice = slice(None)
     if X.size > MOST_NUMBERS:
-        n_rows = max(2 * MOST_SHARES, MOST_NUMBERS // X.shape[1])
+        n_rows = max(2 * MOST_VARIANCES, MOST_NUMBERS // X.shape[1])
         rows = check_random_state(random_state).choice(len(X), min(n_rows, len(X)), replace=False)
     table = X[rows]
-    pca = PCA(n_components=min(MOST_SHARES, *table.shape), random_state=0).fit(table)
-    shares = np.asarray(pca.explained_variance_ratio_, dtype=np.float64)
-    return SpectrumFinding(shares, card.n_components, "principal axes of the data")
+    pca = PCA(n_components=min(MOST_VARIANCES, *table.shape), random_state=0).fit(table)
+    fractions = np.asarray(pca.explained_variance_ratio_, dtype=np.float64)
+    return VarianceSpectrum(fractions, card.n_components, "principal axes of the data")

@@ -1,4 +1,4 @@
-"""The patch graph: where patches lie on the map, which overlap, and how well they fit there."""
+"""The patch graph: where patches lie on the map, which are joined, and how well they fit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isofold._typing import FloatArray, IntArray
-from isofold.assessment.findings import PatchGraph
+from isofold.assessment.assessment import PatchGraph
 from isofold.assessment.models import embedding_of, rows_inside
 from isofold.exceptions import InvalidInputError
 from isofold.linalg import procrustes
@@ -16,7 +16,7 @@ from isofold.linalg import procrustes
 __all__ = ["find_patches"]
 
 MOST_LINKS = 3000
-"""Links that are told; of more the worst, between which the others may be guessed."""
+"""Links that are kept; of more the worst."""
 
 MOST_SHARED = 8
 """Patches of a point between which links are sought: those in which it is most central."""
@@ -26,7 +26,7 @@ def find_patches(model: Any, X: FloatArray | None = None) -> PatchGraph | None:
     """Return the patches of a model on its map, if it has any."""
     embedding = np.asarray(embedding_of(model), dtype=np.float64)
     for inside, rows in rows_inside(model):
-        # What a method has tells which one it is: loaded models and subclasses count, too.
+        # By attributes, so that loaded models and subclasses count, too.
         if hasattr(inside, "cover_") and hasattr(inside, "patch_error_"):
             return _of_cover(inside, embedding[rows])
         if hasattr(inside, "planes_") and hasattr(inside, "misfit_"):
@@ -40,11 +40,12 @@ def _of_cover(ipa: Any, embedding: FloatArray) -> PatchGraph | None:
     """Return the overlapping patches of IPA."""
     cover, patch_map = ipa.cover_, ipa.map_
     at_nodes = embedding[ipa.node_samples_]
-    places = getattr(patch_map.search, "points", None)
-    if places is None:
+    points = getattr(patch_map.search, "points", None)
+    if points is None:
         return None
-    links, errors = _overlaps(patch_map, places, cover.n_patches)
+    links, errors = _overlaps(patch_map, points, cover.n_patches)
     return PatchGraph(
+        kind="patch",
         centers=_means(at_nodes[cover.members], cover.patches, cover.n_patches),
         sizes=cover.sizes,
         patch_error=np.asarray(ipa.patch_error_, dtype=np.float64),
@@ -52,14 +53,14 @@ def _of_cover(ipa: Any, embedding: FloatArray) -> PatchGraph | None:
     )
 
 
-def _overlaps(patch_map: Any, places: FloatArray, n_patches: int) -> tuple[IntArray, FloatArray]:
+def _overlaps(patch_map: Any, points: FloatArray, n_patches: int) -> tuple[IntArray, FloatArray]:
     """Return pairs of patches that share points, and how far apart they put these.
 
     The distance of the two images of a shared point (root mean square) over the extent of the
-    shared points. Pairs that share too few points to have an extent in all directions are no links.
+    shared points. Pairs that share too few points to extend in all directions are not linked.
     """
     members = patch_map.memberships
-    placed = patch_map.placed_by(places[members.points], members.patches)
+    placed = patch_map.placed_by(points[members.points], members.patches)
     n_components = placed.shape[1]
     keys, gaps, middles = [], [], []
     for first, second in _pairs_at_points(members.indptr):
@@ -76,9 +77,9 @@ def _overlaps(patch_map: Any, places: FloatArray, n_patches: int) -> tuple[IntAr
     middle = np.concatenate(middles)
     offsets = middle - _means(middle, inverse, len(key))[inverse]
     extent = np.bincount(inverse, (offsets**2).sum(axis=1)) / n_shared
-    told = (n_shared > n_components) & (extent > 0.0)
-    links = np.column_stack([key // n_patches, key % n_patches])[told]
-    return links.astype(np.intp), np.sqrt(gap[told] / extent[told])
+    kept = (n_shared > n_components) & (extent > 0.0)
+    links = np.column_stack([key // n_patches, key % n_patches])[kept]
+    return links.astype(np.intp), np.sqrt(gap[kept] / extent[kept])
 
 
 def _pairs_at_points(indptr: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
@@ -91,15 +92,16 @@ def _pairs_at_points(indptr: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
 
 
 def _of_planes(plml: Any, embedding: FloatArray) -> PatchGraph:
-    """Return the pieces of PLML, joined along its tree.
+    """Return the cells of PLML, joined along its tree.
 
-    A piece is wrong where its points lie off its plane; a joint where the edge of samples across
+    A cell is wrong where its points lie off its plane; a joint where the edge of samples across
     it has another length.
     """
-    n_pieces = plml.planes_.n_cells
+    n_cells = plml.planes_.n_cells
     return PatchGraph(
-        centers=_means(embedding, plml.labels_, n_pieces),
-        sizes=np.bincount(plml.labels_, minlength=n_pieces),
+        kind="cell",
+        centers=_means(embedding, plml.labels_, n_cells),
+        sizes=np.bincount(plml.labels_, minlength=n_cells),
         patch_error=np.sqrt(plml.planes_.off),
         **_worst(np.asarray(plml.tree_).reshape(-1, 2), np.asarray(plml.misfit_)),
     )
@@ -118,18 +120,19 @@ def _of_tesserae(tessera_map: Any, embedding: FloatArray, X: FloatArray | None) 
         )
         raise InvalidInputError(msg)
     labels, links = tessera_map.labels_, tessera_map.links_
-    n_pieces = tessera_map.tesserae_.n_tesserae
+    n_tesserae = tessera_map.tesserae_.n_tesserae
     ends = np.sort(labels[links], axis=1).astype(np.int64)
     wanted = np.linalg.norm(X[links[:, 0]] - X[links[:, 1]], axis=1)
     seen = np.linalg.norm(embedding[links[:, 0]] - embedding[links[:, 1]], axis=1)
-    key, inverse = np.unique(ends[:, 0] * n_pieces + ends[:, 1], return_inverse=True)
+    key, inverse = np.unique(ends[:, 0] * n_tesserae + ends[:, 1], return_inverse=True)
     squares = (seen / np.maximum(wanted, np.finfo(float).tiny) - 1.0) ** 2
     error = np.sqrt(np.bincount(inverse, squares) / np.bincount(inverse))
     return PatchGraph(
-        centers=_means(embedding, labels, n_pieces),
-        sizes=np.bincount(labels, minlength=n_pieces),
+        kind="tessera",
+        centers=_means(embedding, labels, n_tesserae),
+        sizes=np.bincount(labels, minlength=n_tesserae),
         patch_error=_misfits(tessera_map, embedding),
-        **_worst(np.column_stack([key // n_pieces, key % n_pieces]).astype(np.intp), error),
+        **_worst(np.column_stack([key // n_tesserae, key % n_tesserae]).astype(np.intp), error),
     )
 
 

@@ -1,30 +1,18 @@
-"""Certificates for people who know no semidefinite programs: what is proved, and what is not."""
+"""Certificates in plain language: what is proved about a solution, and what is not."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from isofold._format import percent
+from isofold.assessment.assessment import Proof
 from isofold.assessment.models import fitted_inside
+from isofold.embedding.catalog import BY_CLASS
 from isofold.sdp import SDPSolution, Status
 
-__all__ = ["Proof", "find_proof"]
-
-CLAIMS = {
-    "IPA": "no other way to lay these patches beside each other fits better where they overlap",
-    "PLML": "no other way to lay these pieces beside each other fits better where they overlap",
-    "MVU": "no other arrangement with these lengths between neighbors is wider",
-    "FastMVU": "no other arrangement with these lengths between neighbors is wider",
-    "DisjointMVU": "no other arrangement with these lengths between neighbors is wider",
-    "LandmarkMVU": "no other arrangement that these landmarks can carry is wider",
-    "ColoredMVU": "no other arrangement with these lengths between neighbors suits the labels more",
-    "EAT": "no other map by this kernel with distances as true stretches the given pairs more",
-    "TesseraMap": "no other arrangement of these rigid pieces with joints as true is wider",
-}
-"""What is proved where the proof succeeds, by the method."""
+__all__ = ["find_proof"]
 
 ANY_CLAIM = "no other solution of the method's own problem is better"
 
@@ -34,29 +22,10 @@ LIMITS = (
 )
 
 SHOWN = 0.01
-"""Share of the variance cut off by the projection to the map from which it is told."""
+"""Fraction of the variance discarded by the projection to the map from which it is shown."""
 
 LARGE_GAP = 0.01
-"""Gap from which it is told in percent."""
-
-
-@dataclass(frozen=True)
-class Proof:
-    """What is proved about a solution.
-
-    Attributes
-    ----------
-    words : str
-        In plain words; empty where there is nothing to prove.
-    is_certified : bool or None
-        Whether the proof succeeded; None where there is nothing to prove.
-    warning : str
-        What to beware of; empty unless the proof failed.
-    """
-
-    words: str = ""
-    is_certified: bool | None = None
-    warning: str = ""
+"""Gap from which it is shown in percent."""
 
 
 def find_proof(model: Any) -> Proof:
@@ -76,32 +45,30 @@ def _solutions(model: Any) -> list[Any]:
 
 
 def _proof(solution: SDPSolution, model: Any, *, n_parts: int) -> Proof:
-    claim = CLAIMS.get(type(model).__name__, ANY_CLAIM)
-    where = f" This holds for each of {n_parts} pieces." if n_parts > 1 else ""
-    bound = _bound(solution)
+    method = BY_CLASS.get(type(model).__name__)
+    claim = (method and method.claim) or ANY_CLAIM
+    where = f" This holds for each of {n_parts} components." if n_parts > 1 else ""
+    bound, rest = _bound(solution), f"{LIMITS}{_discarded(model)}"
     if solution.status is Status.CERTIFIED:
-        words = f"Proved: {claim}, {bound}.{where}"
-        return Proof(f"{words} {LIMITS}{_cut_off(model)}", is_certified=True)
+        return Proof(f"Proved: {claim}, {bound}.{where} {rest}", is_certified=True)
     if solution.status is Status.INEXACT_CERTIFICATE:
-        words = (
-            f"As good as proved: {claim}, {bound}. The proof rests on numbers that were estimated, "
-            f"not computed exactly.{where}"
+        text = (
+            f"As good as proved: {claim}, {bound}. The proof rests on estimated numbers, not on "
+            f"exact ones.{where}"
         )
-        return Proof(f"{words} {LIMITS}{_cut_off(model)}", is_certified=False)
-    seen = {
+        return Proof(f"{text} {rest}", is_certified=False)
+    doubt = {
         Status.STATIONARY: "small changes do not improve it, but another start might",
         Status.RANK_LIMIT: (
-            f"in more than {solution.rank} dimensions a better one exists, and it may be that none "
-            f"of {solution.rank} is better"
+            f"a better one exists in more than {solution.rank} dimensions, but perhaps none in "
+            f"{solution.rank}"
         ),
-        Status.ITERATION_LIMIT: "the search was ended before it was over",
-        Status.INFEASIBLE: "the distances contradict each other, so that none meets them all",
+        Status.ITERATION_LIMIT: "the search ended before it converged",
+        Status.INFEASIBLE: "the distances contradict each other, so that no solution has them all",
     }[solution.status]
-    words = f"Not proved to be the best solution: {seen}."
-    if np.isfinite(solution.gap):
-        words += f" What is proved: {claim}, {bound}."
-    warning = f"The solution is not proved to be the best one: {seen}."
-    return Proof(f"{words} {LIMITS}{_cut_off(model)}", is_certified=False, warning=warning)
+    known = f" What is proved: {claim}, {bound}." if np.isfinite(solution.gap) else ""
+    text = f"Not proved to be the best solution: {doubt}.{known} {rest}"
+    return Proof(text, is_certified=False, doubt=doubt)
 
 
 def _bound(solution: SDPSolution) -> str:
@@ -110,14 +77,14 @@ def _bound(solution: SDPSolution) -> str:
     if certificate is not None:
         difference = abs(certificate.primal - certificate.dual)
         if difference <= certificate.rounding_floor:
-            return "as far as rounded numbers can tell"
+            return "up to rounding"
     gap = solution.gap
-    share = f"{gap:.1e} of the value reached" if gap < LARGE_GAP else percent(gap)
-    return f"by more than {share}"
+    size = f"{gap:.1e} of the value reached" if gap < LARGE_GAP else percent(gap)
+    return f"by more than {size}"
 
 
-def _cut_off(model: Any) -> str:
-    """Tell what the projection of the solution to the map has lost."""
+def _discarded(model: Any) -> str:
+    """Return what the projection of the solution to the map has lost."""
     lost = getattr(model, "discarded_variance_ratio_", None)
     if lost is None or not lost > SHOWN:
         return ""

@@ -1,4 +1,4 @@
-"""What a figure is drawn from: findings, a fitted model with or without data, or coordinates."""
+"""What a figure is drawn from: an assessment, a fitted model, or coordinates."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import scipy.sparse as sp
 
 from isofold._typing import FloatArray
 from isofold._validation import check_points
-from isofold.assessment.findings import Findings, PatchGraph, SpectrumFinding
-from isofold.assessment.measure import find, spectrum_of_model
+from isofold.assessment.assessment import Assessment, PatchGraph, VarianceSpectrum
+from isofold.assessment.measure import assess, spectrum_of_model
 from isofold.assessment.models import embedding_of
+from isofold.assessment.origin import describe_method
 from isofold.assessment.patch_graph import find_patches
-from isofold.assessment.text import describe_method
 from isofold.exceptions import InvalidInputError
 
 __all__ = ["Subject"]
@@ -25,7 +25,7 @@ class Subject:
 
     Parameters
     ----------
-    given : Findings, fitted estimator, or array-like of shape (n_points, n_components)
+    given : Assessment, fitted estimator, or array-like of shape (n_points, n_components)
         What was passed to a figure.
     X : array-like or None
         The data, if they were passed as well.
@@ -33,7 +33,7 @@ class Subject:
 
     def __init__(self, given: Any, X: Any = None) -> None:
         self.X = X
-        self.known = given if isinstance(given, Findings) else None
+        self.known = given if isinstance(given, Assessment) else None
         self.model = given if self.known is None and hasattr(given, "fit") else None
         self._given = given
 
@@ -46,40 +46,40 @@ class Subject:
         return check_points(Y, name="embedding", min_samples=1)
 
     @cached_property
-    def findings(self) -> Findings:
+    def assessment(self) -> Assessment:
         """All that can be measured; an error without the data."""
         if self.known is not None:
             return self.known
         if self.X is None:
             msg = (
                 "This figure compares the map with the data, but X was not given. Pass it, for "
-                'example model.plot(X, kind="shepard"), or pass isofold.plot.find(X, model).'
+                'example model.plot(X, kind="shepard"), or pass isofold.assess(X, model).'
             )
             raise InvalidInputError(msg)
-        return find(self.X, self._given)
+        return assess(self.X, self._given)
 
     @property
     def method(self) -> str:
         """Name of the method."""
-        return describe_method(self.model) if self.known is None else self.known.words.method
+        return describe_method(self.model) if self.known is None else self.known.origin.method
 
     @cached_property
     def distortion(self) -> FloatArray:
-        """How untrue the map is around every point: measured, or what the model says."""
+        """How wrong distances are around every point: measured, or what the model says."""
         if self.known is None and self.X is None:
             own = getattr(self.model, "distortion_", None)
             if own is not None:
                 return np.asarray(own, dtype=np.float64)
-        return self.findings.distortion
+        return self.assessment.distortion
 
     @cached_property
-    def spectrum(self) -> SpectrumFinding:
+    def spectrum(self) -> VarianceSpectrum:
         """Variances along axes."""
         if self.known is None and self.model is not None:
             own = spectrum_of_model(self.model, self.embedding.shape[1])
             if own is not None:
                 return own
-        return self.findings.spectrum
+        return self.assessment.spectrum
 
     @cached_property
     def patches(self) -> PatchGraph:

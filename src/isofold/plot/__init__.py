@@ -1,19 +1,9 @@
-"""Figures of maps, and what they are drawn from.
+"""Figures of maps.
 
-`find` measures a map once; every figure takes what it returns, or a fitted model with its data, or
-an array of coordinates. Figures need matplotlib (``pip install "isofold[plot]"``); `find` does not.
+Every figure takes what `isofold.assess` returns, or a fitted model with its data, or an array of
+coordinates. Figures need matplotlib (``pip install "isofold[plot]"``).
 """
 
-from isofold.assessment.findings import (
-    Findings,
-    LengthRatios,
-    MapWords,
-    NearPairs,
-    PatchGraph,
-    ShepardDensity,
-    SpectrumFinding,
-)
-from isofold.assessment.measure import find
 from isofold.plot.map_figures import distortion, embedding, neighbors_of
 from isofold.plot.measure_figures import (
     length_ratios,
@@ -25,16 +15,8 @@ from isofold.plot.measure_figures import (
 from isofold.plot.overview import overview
 
 __all__ = [
-    "Findings",
-    "LengthRatios",
-    "MapWords",
-    "NearPairs",
-    "PatchGraph",
-    "ShepardDensity",
-    "SpectrumFinding",
     "distortion",
     "embedding",
-    "find",
     "length_ratios",
     "neighbor_curve",
     "neighbors_of",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -12,30 +13,35 @@ from isofold.exceptions import InvalidInputError
 from isofold.plot.palette import SEQUENTIAL
 
 __all__ = [
+    "caption",
     "color_bar",
     "colormap",
     "extent_of",
+    "fit_to_box",
     "frame_map",
     "in_percent",
     "is_dark",
     "load",
     "new_axes",
-    "note",
     "plain",
     "round_length",
+    "spread",
 ]
 
 LONGEST_WORD = 40
 """Characters of a name that are shown."""
 
+CAPTION_WIDTH = 52
+"""Characters of a line of a caption."""
+
 DARK = 0.5
-"""Lightness of a ground below which it is dark."""
+"""Lightness of a background below which it is dark."""
 
 THINNEST = 0.25
 """Height of a map over its width, or the other way round, at least: thin ones get room around."""
 
-BAR_SHARE = 0.2
-"""Part of the width that a scale bar takes at most."""
+BAR_WIDTH = 0.2
+"""Fraction of the width that a scale bar takes at most."""
 
 
 def load(module: str = "matplotlib.pyplot") -> Any:
@@ -62,7 +68,7 @@ def colormap() -> Any:
 
 
 def is_dark(ax: Any) -> bool:
-    """Tell whether axes have a dark ground."""
+    """Return whether axes have a dark background."""
     red, green, blue = load("matplotlib.colors").to_rgb(ax.get_facecolor())
     return bool(0.299 * red + 0.587 * green + 0.114 * blue < DARK)
 
@@ -82,9 +88,26 @@ def round_length(longest: float) -> float:
     return float(power * max(step for step in (1.0, 2.0, 5.0) if step * power <= longest * 1.0001))
 
 
-def frame_map(ax: Any, places: FloatArray) -> None:
-    """Give a map the same scale in both directions, close around it, and tell the scale."""
-    low, high = places.min(axis=0), places.max(axis=0)
+def spread(n_points: int) -> FloatArray:
+    """Return heights from 0 to 1 that spread points of a line, evenly and always alike."""
+    golden = 0.5 * (np.sqrt(5.0) - 1.0)
+    return np.asarray((np.arange(n_points) * golden) % 1.0)
+
+
+def fit_to_box(points: FloatArray, size: tuple[float, float]) -> tuple[FloatArray, float]:
+    """Return points of the plane scaled to a box around zero, down the screen, and the scale."""
+    # In halves, since the difference of two large numbers may leave the range.
+    low, high = points.min(axis=0) / 2, points.max(axis=0) / 2
+    spans = 2 * (high - low)
+    extends = spans > 0
+    scale = float(np.min(np.asarray(size)[extends] / spans[extends], initial=np.inf))
+    scale = scale if np.isfinite(scale) else 0.0
+    return 2 * (points / 2 - (low + high) / 2) * scale * [1.0, -1.0], scale
+
+
+def frame_map(ax: Any, points: FloatArray) -> None:
+    """Give a map the same scale in both directions, close around it, and show the scale."""
+    low, high = points.min(axis=0), points.max(axis=0)
     width, height = high - low
     longer = max(width, height) or 1.0
     width, height = max(width, THINNEST * longer), max(height, THINNEST * longer)
@@ -101,7 +124,7 @@ def frame_map(ax: Any, places: FloatArray) -> None:
 def _scale_bar(ax: Any) -> None:
     """Draw how long a round length is on a map, below it on the left."""
     left, right = ax.get_xlim()
-    length = round_length(BAR_SHARE * (right - left))
+    length = round_length(BAR_WIDTH * (right - left))
     below = load("matplotlib.transforms").offset_copy(
         ax.get_xaxis_transform(), fig=ax.figure, y=-9.0, units="points"
     )
@@ -122,26 +145,15 @@ def color_bar(ax: Any, drawn: Any, **options: Any) -> Any:
 
 
 def in_percent(bar: Any, label: str) -> None:
-    """Label a color bar of shares."""
+    """Label a color bar of fractions."""
     bar.set_label(label)
     bar.formatter = load("matplotlib.ticker").PercentFormatter(xmax=1.0)
     bar.update_ticks()
 
 
-def note(ax: Any, text: str, *, where: str = "upper left") -> None:
-    """Write a remark into a corner."""
-    vertical, horizontal = where.split()
-    box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "alpha": 0.75, "pad": 1.5}
-    ax.text(
-        0.02 if horizontal == "left" else 0.98,
-        0.97 if vertical == "upper" else 0.03,
-        text,
-        transform=ax.transAxes,
-        va="top" if vertical == "upper" else "bottom",
-        ha=horizontal,
-        fontsize="small",
-        bbox=box,
-    )
+def caption(ax: Any, text: str) -> None:
+    """Write what a figure says above it, in short lines."""
+    ax.set_title(fill(text, CAPTION_WIDTH), fontsize="small")
 
 
 def extent_of(values: FloatArray) -> float:

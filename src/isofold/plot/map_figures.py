@@ -1,4 +1,4 @@
-"""Figures of the map itself: its points, how untrue it is where, and whose neighbors went where."""
+"""Figures of the map itself: its points, where distances are wrong, and neighbors of a point."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
-from isofold.assessment.findings import NearPairs
+from isofold.assessment.assessment import NearPairs
 from isofold.assessment.subjects import Subject
 from isofold.exceptions import InvalidInputError
 from isofold.plot import canvas
@@ -35,12 +35,13 @@ def embedding(
 
     Parameters
     ----------
-    source : Findings, fitted estimator, or array-like of shape (n_points, n_components)
+    source : Assessment, fitted estimator, or array-like of shape (n_points, n_components)
         The map.
     X : array-like or None, default=None
         The data; only to measure the distortion, if `color` asks for it.
     color : array-like of shape (n_points,), "distortion" or None, default=None
-        Classes (texts or few whole numbers) or numbers; or how untrue the map is around each point.
+        Classes (texts or few whole numbers) or numbers; or the errors of
+        distances around each point.
     axes : sequence of int or None, default=None
         Which coordinates to show, up to three. By default all, or the first two if there are more
         than three.
@@ -88,11 +89,11 @@ def embedding(
 
 
 def distortion(source: Any, X: Any = None, *, axes: Any = None, ax: Any = None) -> Any:
-    """Draw the map, colored by how untrue it is around every point.
+    """Draw the map, colored by how wrong distances are around every point.
 
     Parameters
     ----------
-    source : Findings, fitted estimator, or array-like of shape (n_points, n_components)
+    source : Assessment, fitted estimator, or array-like of shape (n_points, n_components)
         The map.
     X : array-like or None, default=None
         The data, by which the distortion is measured; without them it is the model's
@@ -124,12 +125,12 @@ def neighbors_of(source: Any, point: int, X: Any = None, *, ax: Any = None) -> A
 
     Parameters
     ----------
-    source : Findings, fitted estimator, or array-like of shape (n_points, n_components)
+    source : Assessment, fitted estimator, or array-like of shape (n_points, n_components)
         The map.
     point : int
         The number of the point.
     X : array-like or None, default=None
-        The data, unless `source` holds findings.
+        The data, unless `source` is an assessment.
     ax : matplotlib Axes or None, default=None
         Where to draw; by default a new figure, in which distances are drawn beside the map.
 
@@ -148,35 +149,39 @@ def neighbors_of(source: Any, point: int, X: Any = None, *, ax: Any = None) -> A
     12
     """
     subject = Subject(source, X)
-    findings = subject.findings
+    known = subject.assessment
     number = check_count(point, name="point", minimum=0)
-    if number >= len(findings.embedding):
-        msg = f"point={number}, but the map has {len(findings.embedding):,} points."
+    if number >= len(known.embedding):
+        msg = f"point={number}, but the map has {len(known.embedding):,} points."
         raise InvalidInputError(msg)
-    Y, shown = _coordinates(findings.embedding, None, most=2)
+    Y, shown = _coordinates(known.embedding, None, most=2)
     if ax is None:
         figure = canvas.load().figure(figsize=(8.5, 4.5), layout="constrained")
         ax, beside = figure.subplots(1, 2, width_ratios=(2.0, 1.0))
-        _draw_distances(beside, findings.near, number)
+        _draw_distances(beside, known.near, number)
     ax = canvas.new_axes(ax)
-    places, partners = _flat(Y), findings.near.indices[number]
-    ax.scatter(*places.T, s=_area(len(Y)), color=OTHERS, alpha=0.5, linewidths=0, rasterized=True)
+    positions, partners = _flat(Y), known.near.indices[number]
+    ax.scatter(
+        *positions.T, s=_area(len(Y)), color=OTHERS, alpha=0.5, linewidths=0, rasterized=True
+    )
     lines = canvas.load("matplotlib.collections").LineCollection(
-        [(places[number], places[partner]) for partner in partners], color=ACCENT, linewidths=1.2
+        [(positions[number], positions[partner]) for partner in partners],
+        color=ACCENT,
+        linewidths=1.2,
     )
     ax.add_collection(lines)
-    ax.scatter(*places[partners].T, s=28, color=ACCENT, zorder=3)
-    ax.scatter(*places[number], s=60, color=BAD, marker="D", zorder=4)
+    ax.scatter(*positions[partners].T, s=28, color=ACCENT, zorder=3)
+    ax.scatter(*positions[number], s=60, color=BAD, marker="D", zorder=4)
     _frame(ax, _around(Y[[number, *partners]], Y), shown, subject)
     ax.set_title(f"point {number} and its {len(partners)} true neighbors", fontsize="medium")
     return ax
 
 
-def _around(near: FloatArray, places: FloatArray) -> FloatArray:
+def _around(near: FloatArray, positions: FloatArray) -> FloatArray:
     """Return corners of what to show of a map: the near points and as much again around them."""
-    reach = float(np.ptp(near, axis=0).max()) or 0.1 * canvas.extent_of(places[:, 0])
+    reach = float(np.ptp(near, axis=0).max()) or 0.1 * canvas.extent_of(positions[:, 0])
     corners = np.stack([near.min(axis=0) - 0.5 * reach, near.max(axis=0) + 0.5 * reach])
-    return np.asarray(np.clip(corners, places.min(axis=0), places.max(axis=0)))
+    return np.asarray(np.clip(corners, positions.min(axis=0), positions.max(axis=0)))
 
 
 def _draw_distances(beside: Any, near: NearPairs, number: int) -> None:
@@ -232,11 +237,8 @@ def _coordinates(Y: FloatArray, axes: Any, *, most: int = 3) -> tuple[FloatArray
 
 
 def _flat(Y: FloatArray) -> FloatArray:
-    """Return places to draw at; points on a line are spread across it, evenly and always alike."""
-    if Y.shape[1] > 1:
-        return Y
-    golden = 0.5 * (np.sqrt(5.0) - 1.0)
-    return np.column_stack([Y[:, 0], (np.arange(len(Y)) * golden) % 1.0])
+    """Return positions to draw at; points on a line are spread across it."""
+    return Y if Y.shape[1] > 1 else np.column_stack([Y[:, 0], canvas.spread(len(Y))])
 
 
 def _area(n_points: int) -> float:
@@ -258,7 +260,7 @@ def _draw_alike(ax: Any, Y: FloatArray) -> None:
 
 
 def _draw_classes(ax: Any, Y: FloatArray, look: Classes) -> None:
-    places, dark = _flat(Y), canvas.is_dark(ax)
+    positions, dark = _flat(Y), canvas.is_dark(ax)
     for code in (-1, *range(len(look.names))):
         own = look.codes == code
         if not own.any():
@@ -266,7 +268,7 @@ def _draw_classes(ax: Any, Y: FloatArray, look: Classes) -> None:
         color = OTHERS if code < 0 else class_color(code, dark=dark)
         mark = "." if code < 0 else MARKS[code // len(CLASSES_LIGHT)]
         name = "others" if code < 0 else canvas.plain(look.names[code])
-        ax.scatter(*places[own].T, color=color, marker=mark, label=name, **_marks(len(Y)))
+        ax.scatter(*positions[own].T, color=color, marker=mark, label=name, **_marks(len(Y)))
     handles, names = ax.get_legend_handles_labels()
     if names and names[0] == "others":
         handles, names = [*handles[1:], handles[0]], [*names[1:], names[0]]
@@ -306,10 +308,10 @@ def _draw_numbers(
     else:
         # The largest last: what is wrong must not be hidden below what is right.
         order = np.flatnonzero(known)[np.argsort(values[known], kind="stable")]
-        places = _flat(Y)
+        positions = _flat(Y)
         if not known.all():
-            ax.scatter(*places[~known].T, color=OTHERS, alpha=0.5, **_marks(len(Y)))
-        drawn = ax.scatter(*places[order].T, c=values[order], **how, **_marks(len(Y)))
+            ax.scatter(*positions[~known].T, color=OTHERS, alpha=0.5, **_marks(len(Y)))
+        drawn = ax.scatter(*positions[order].T, c=values[order], **how, **_marks(len(Y)))
     beyond = "max" if values[known].max() > how["vmax"] else "neither"
     return canvas.color_bar(ax, drawn, extend=beyond, label=canvas.plain(title) or None)
 
@@ -328,7 +330,7 @@ def _cells(ax: Any, Y: FloatArray, *, values: FloatArray | None = None, **how: A
 
 
 def _frame(ax: Any, Y: FloatArray, shown: IntArray, subject: Subject) -> None:
-    """Give all axes the same scale, and tell it."""
+    """Give all axes the same scale, and show it."""
     n_components = subject.embedding.shape[1]
     ax.set_title(subject.method if subject.method != "given coordinates" else "")
     if Y.shape[1] == 3:
@@ -341,7 +343,7 @@ def _frame(ax: Any, Y: FloatArray, shown: IntArray, subject: Subject) -> None:
         ax.set_xlim(*_with_margin(Y[:, 0]))
         ax.set_ylim(-1.0, 2.0)
         ax.set_yticks([])
-        ax.set_xlabel("place on the map" if n_components == 1 else f"axis {shown[0] + 1}")
+        ax.set_xlabel("position on the map" if n_components == 1 else f"axis {shown[0] + 1}")
     else:
         canvas.frame_map(ax, Y)
         if len(shown) < n_components:

@@ -6,22 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from isofold._format import percent
-from isofold._typing import IntArray
+from isofold.assessment import charts
+from isofold.assessment.charts import Chart
 from isofold.assessment.subjects import Subject
 from isofold.plot import canvas
 from isofold.plot.palette import ACCENT, BAD, OTHERS
 
-__all__ = ["length_ratios", "neighbor_curve", "patch_graph", "shepard", "spectrum", "thinned"]
-
-CURVE_POINTS = 400
-"""Neighborhood sizes at which a curve is drawn; it may have a million."""
-
-SIMILAR = 1.6
-"""Ratio of the two ranges of distances up to which they are drawn to the same scale."""
-
-MOST_BARS = 20
-"""Axes whose variances are shown."""
+__all__ = ["length_ratios", "neighbor_curve", "patch_graph", "shepard", "spectrum"]
 
 TRUE_TO = 0.1
 """Relative error of a length up to which it counts as true in the figure of ratios."""
@@ -35,10 +26,10 @@ def shepard(source: Any, X: Any = None, *, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    source : Findings, fitted estimator, or array-like of shape (n_points, n_components)
+    source : Assessment, fitted estimator, or array-like of shape (n_points, n_components)
         The map.
     X : array-like or None, default=None
-        The data, unless `source` holds findings.
+        The data, unless `source` is an assessment.
     ax : matplotlib Axes or None, default=None
         Where to draw; a new figure by default.
 
@@ -56,37 +47,35 @@ def shepard(source: Any, X: Any = None, *, ax: Any = None) -> Any:
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('distance in the data', 'distance on the map')
     """
-    density = Subject(source, X).findings.shepard
+    chart = charts.chart_shepard(Subject(source, X).assessment.shepard)
     ax = canvas.new_axes(ax, figsize=(5.5, 4.5))
-    counts = np.ma.masked_equal(density.counts.T, 0)
-    mesh = ax.pcolormesh(
-        density.before_edges,
-        density.after_edges,
-        counts,
-        norm=canvas.load("matplotlib.colors").LogNorm(),
-        cmap=canvas.colormap(),
-        rasterized=True,
-    )
-    longest = min(density.before_edges[-1], density.after_edges[-1])
-    ax.plot([0.0, longest], [0.0, longest], color=BAD, linewidth=1.2, label="true")
-    if 1.0 / SIMILAR < density.before_edges[-1] / density.after_edges[-1] < SIMILAR:
+    if chart.cells is not None:
+        mesh = ax.pcolormesh(
+            chart.cells.x_edges,
+            chart.cells.y_edges,
+            np.ma.masked_equal(chart.cells.counts.T, 0),
+            norm=canvas.load("matplotlib.colors").LogNorm(),
+            cmap=canvas.colormap(),
+            rasterized=True,
+        )
+        ax.figure.colorbar(mesh, ax=ax, label="pairs")
+    _draw_axes(ax, chart)
+    _draw_truth(ax, chart, label="true")
+    if chart.is_square:
         ax.set_aspect("equal")
-    ax.set(xlabel="distance in the data", ylabel="distance on the map")
-    many = f"{density.n_pairs:,} pairs"
-    ax.figure.colorbar(mesh, ax=ax, label=f"of {many}" + " at random" * density.is_sample)
-    ax.legend(loc="upper left", frameon=False, fontsize="small")
+    ax.legend(loc="lower right", frameon=False, fontsize="small")
     return ax
 
 
 def neighbor_curve(source: Any, X: Any = None, *, ax: Any = None) -> Any:
-    """Draw which share of neighbors is kept, above chance, for neighborhoods of all sizes.
+    """Draw which fraction of neighbors is kept, also above chance, at all sizes of neighborhoods.
 
     Parameters
     ----------
-    source : Findings, fitted estimator, or array-like of shape (n_points, n_components)
+    source : Assessment, fitted estimator, or array-like of shape (n_points, n_components)
         The map.
     X : array-like or None, default=None
-        The data, unless `source` holds findings.
+        The data, unless `source` is an assessment.
     ax : matplotlib Axes or None, default=None
         Where to draw; a new figure by default.
 
@@ -104,19 +93,14 @@ def neighbor_curve(source: Any, X: Any = None, *, ax: Any = None) -> Any:
     >>> bool(np.allclose(ax.lines[0].get_ydata(), 1.0))
     True
     """
-    findings = Subject(source, X).findings
-    curve = findings.curve
+    known = Subject(source, X).assessment
+    chart = charts.chart_curve(known.curve, known.card.n_neighbors)
     ax = canvas.new_axes(ax)
-    at = thinned(len(curve.sizes))
-    ax.plot(curve.sizes[at], curve.above_chance[at], color=ACCENT)
-    ax.fill_between(curve.sizes[at], 0.0, curve.above_chance[at], color=ACCENT, alpha=0.15)
-    ax.axvline(findings.card.n_neighbors, color=OTHERS, linewidth=1.0, linestyle=":")
-    if len(curve.sizes) > 1:
-        ax.set_xscale("log")
-    ax.set_ylim(min(-0.02, float(curve.above_chance[at].min())), 1.02)
-    ax.set(xlabel="size of the neighborhood", ylabel="neighbors kept, above chance")
-    area = float(curve.area)
-    canvas.note(ax, f"area {area:.3f}\n1 is perfect, 0 is chance", where="lower left")
+    for line, color, style in zip(chart.lines, (ACCENT, BAD), ("-", "--"), strict=True):
+        ax.plot(line.x, line.y, color=color, linestyle=style, label=line.name)
+    ax.axvline(chart.focus, color=OTHERS, linewidth=1.0, linestyle=":")
+    _draw_axes(ax, chart)
+    ax.legend(frameon=False, fontsize="small")
     return ax
 
 
@@ -125,10 +109,10 @@ def length_ratios(source: Any, X: Any = None, *, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    source : Findings, fitted estimator, or array-like of shape (n_points, n_components)
+    source : Assessment, fitted estimator, or array-like of shape (n_points, n_components)
         The map.
     X : array-like or None, default=None
-        The data, unless `source` holds findings.
+        The data, unless `source` is an assessment.
     ax : matplotlib Axes or None, default=None
         Where to draw; a new figure by default.
 
@@ -146,38 +130,21 @@ def length_ratios(source: Any, X: Any = None, *, ax: Any = None) -> Any:
     >>> [float(bar.get_height()) for bar in ax.containers[0] if bar.get_height() > 0.0]
     [1.0]
     """
-    ratios = Subject(source, X).findings.ratios
+    chart = charts.chart_ratios(Subject(source, X).assessment.ratios)
     ax = canvas.new_axes(ax)
-    width = np.diff(ratios.edges)
-    ax.bar(
-        ratios.edges[:-1],
-        ratios.counts / max(1, ratios.counts.sum()),
-        width,
-        align="edge",
-        color=ACCENT,
-    )
-    last = ratios.edges[-1]
-    if last > 1.0:
-        ax.axvline(1.0, color=BAD, linewidth=1.2, zorder=0.5)
+    _draw_bars(ax, chart)
+    if chart.truth is not None:
         ax.axvspan(1.0 - TRUE_TO, 1.0 + TRUE_TO, color=BAD, alpha=0.12, linewidth=0, zorder=0.4)
-    ax.set_xlim(0.0, last)
-    # Room for words above the bars.
-    ax.set_ylim(0.0, 1.3 * float(ratios.counts.max()) / max(1, ratios.counts.sum()))
-    ax.set(xlabel="length on the map / length in the data", ylabel="share of neighbor pairs")
-    beyond = ratios.counts[-1] / max(1, ratios.counts.sum())
-    words = [f"median {ratios.median:.3g}", f"true to 10%: {percent(ratios.within_tenth)}"]
-    if beyond > 0.0:
-        words.append(f"last bar: {percent(beyond)} are longer")
-    canvas.note(ax, "\n".join(words), where="upper right")
+    _draw_truth(ax, chart, zorder=0.5)
     return ax
 
 
 def spectrum(source: Any, X: Any = None, *, ax: Any = None) -> Any:
-    """Draw the shares of the variance along axes, those of the map in color.
+    """Draw the fractions of the variance along axes, those of the map in color.
 
     Parameters
     ----------
-    source : Findings, fitted estimator, or array-like of shape (n_points, n_components)
+    source : Assessment, fitted estimator, or array-like of shape (n_points, n_components)
         The map.
     X : array-like or None, default=None
         The data; without them only methods that know a spectrum have this figure.
@@ -197,19 +164,9 @@ def spectrum(source: Any, X: Any = None, *, ax: Any = None) -> Any:
     >>> len(spectrum(square, square).patches)
     2
     """
-    found = Subject(source, X).spectrum
+    chart = charts.chart_spectrum(Subject(source, X).spectrum)
     ax = canvas.new_axes(ax)
-    shares = found.shares[:MOST_BARS]
-    numbers = np.arange(1, len(shares) + 1)
-    colors = [ACCENT if number <= found.n_components else OTHERS for number in numbers]
-    ax.bar(numbers, shares, color=colors)
-    ax.yaxis.set_major_formatter(canvas.load("matplotlib.ticker").PercentFormatter(xmax=1.0))
-    ax.xaxis.set_major_locator(canvas.load("matplotlib.ticker").MaxNLocator(integer=True))
-    ax.set_xlim(0.4, max(len(shares), 5) + 0.6)
-    ax.set(xlabel="axis", ylabel="share of the variance")
-    held = percent(min(1.0, float(found.shares[: found.n_components].sum())))
-    axes = "axis holds" if found.n_components == 1 else f"{found.n_components} axes hold"
-    canvas.note(ax, f"{found.source}:\nthe first {axes} {held}", where="upper right")
+    _draw_bars(ax, chart)
     return ax
 
 
@@ -218,7 +175,7 @@ def patch_graph(source: Any, X: Any = None, *, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    source : Findings or fitted estimator
+    source : Assessment or fitted estimator
         A map that was made of patches: by IPA, PLML or TesseraMap.
     X : array-like or None, default=None
         The data, which only the links of TesseraMap need.
@@ -240,11 +197,9 @@ def patch_graph(source: Any, X: Any = None, *, ax: Any = None) -> Any:
     >>> len(ax.collections[0].get_segments()) == len(plml.tree_)
     True
     """
-    graph = Subject(source, X).patches
+    chart = charts.chart_patches(Subject(source, X).patches)
+    graph, centers = chart.graph, chart.centers
     ax = canvas.new_axes(ax)
-    centers = graph.centers[:, :2]
-    if centers.shape[1] == 1:
-        centers = np.column_stack([centers, np.zeros(len(centers))])
     errors = np.concatenate([graph.link_error, graph.patch_error])
     largest = max(0.01, float(np.percentile(errors, 98.0)))
     norm = canvas.load("matplotlib.colors").Normalize(0.0, largest)
@@ -270,16 +225,38 @@ def patch_graph(source: Any, X: Any = None, *, ax: Any = None) -> Any:
     canvas.frame_map(ax, centers)
     bar = canvas.color_bar(ax, lines, extend=beyond)
     canvas.in_percent(bar, "misfit")
-    n_links = max(graph.n_links, len(graph.links))
-    told = f"{len(graph.sizes):,} patches, {n_links:,} links"
-    if n_links > len(graph.links):
-        told += f" (the worst {len(graph.links):,} shown)"
-    ax.set_title(told, fontsize="medium")
+    canvas.caption(ax, chart.says)
     return ax
 
 
-def thinned(n_points: int) -> IntArray:
-    """Return numbers from 0 to n - 1, all or some hundred of them at even ratios."""
-    if n_points <= CURVE_POINTS:
-        return np.arange(n_points)
-    return np.unique(np.round(np.geomspace(1, n_points, CURVE_POINTS)).astype(np.intp)) - 1
+def _draw_bars(ax: Any, chart: Chart) -> None:
+    """Draw bars with their axes, and what lies beyond these."""
+    bars: Any = chart.bars
+    marked = {"out": BAD, "rest": OTHERS}[bars.mark]
+    colors = [marked if is_marked else ACCENT for is_marked in bars.is_marked]
+    ax.bar(bars.left, bars.heights, bars.right - bars.left, align="edge", color=colors)
+    _draw_axes(ax, chart)
+    for text, at, side in zip(chart.beyond, (0.02, 0.98), ("left", "right"), strict=True):
+        if text:
+            ax.text(at, 0.98, text, transform=ax.transAxes, va="top", ha=side, fontsize="small")
+
+
+def _draw_axes(ax: Any, chart: Chart) -> None:
+    """Give axes the range, names, numbers and caption of a chart."""
+    ax.set(xlabel=chart.x.name, ylabel=chart.y.name)
+    canvas.caption(ax, chart.says)
+    if chart.x.is_log:
+        ax.set_xscale("log")
+    ax.set_xlim(chart.x.low, chart.x.high)
+    ax.set_ylim(chart.y.low, chart.y.high)
+    ticker = canvas.load("matplotlib.ticker")
+    if chart.y.is_percent:
+        ax.yaxis.set_major_formatter(ticker.PercentFormatter(xmax=1.0))
+    if chart.x.is_whole:
+        ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
+
+
+def _draw_truth(ax: Any, chart: Chart, **how: Any) -> None:
+    """Draw where distances are true."""
+    if chart.truth is not None:
+        ax.plot(chart.truth.x, chart.truth.y, color=BAD, linewidth=1.2, **how)

@@ -1,10 +1,10 @@
-"""Colors of all figures, on paper and on screen, told apart by color-blind eyes, too.
+"""Colors of all figures, on paper and on screen, that color-blind people can tell apart.
 
-Classes on light grounds: six colors of Okabe and Ito, their black, and for their yellow, which does
-not show there, the indigo of Paul Tol; a brown and a violet that differ most from these under all
-kinds of color blindness. On dark grounds: ten colors that differ as much. More classes repeat the
-colors with other marks. Numbers: cividis, whose lightness rises evenly and which people with
-red-green blindness see as others do.
+Classes on light backgrounds: six colors of Okabe and Ito, their black, and for their yellow, which
+does not show there, the indigo of Paul Tol; a brown and a violet that differ most from these under
+all kinds of color blindness. On dark backgrounds: ten colors that differ as much. More classes
+repeat the colors with other marks. Numbers: cividis, whose lightness rises evenly and which
+people with red-green blindness see as others do.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CLASSES_LIGHT = (
     "#603000",
     "#9000fc",
 )
-"""Colors of classes on light grounds."""
+"""Colors of classes on light backgrounds."""
 
 CLASSES_DARK = (
     "#1a77ff",
@@ -47,7 +47,7 @@ CLASSES_DARK = (
     "#a8f078",
     "#6c60b4",
 )
-"""Colors of classes on dark grounds."""
+"""Colors of classes on dark backgrounds."""
 
 OTHERS = "#999999"
 """Classes beyond those that have a color of their own."""
@@ -90,7 +90,7 @@ def class_color(number: int, *, dark: bool = False) -> str:
     return colors[number % len(colors)]
 
 
-def sequential_color(share: float) -> str:
-    """Return the color of a number, given as a share of the range from 0 to 1."""
+def sequential_color(fraction: float) -> str:
+    """Return the color of a number, given as a fraction of the range from 0 to 1."""
     last = len(SEQUENTIAL) - 1
-    return SEQUENTIAL[min(last, max(0, round(share * last)))]
+    return SEQUENTIAL[min(last, max(0, round(fraction * last)))]

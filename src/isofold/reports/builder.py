@@ -1,4 +1,4 @@
-"""The report page of a map: one HTML file that shows it, says what was lost, can be explored."""
+"""The report page of a map: one HTML file that shows it, says what was lost and can be explored."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from isofold._files import atomic_file, check_path
 from isofold._progress.stages import stage
 from isofold._typing import IntArray
 from isofold._validation import check_points
-from isofold.assessment.models import embedding_of, fitted_inside
-from isofold.plot import Findings, find
+from isofold.assessment import Assessment, assess
+from isofold.assessment.models import component_of_samples, embedding_of
 from isofold.plot.palette import CLASSES_DARK, CLASSES_LIGHT, SEQUENTIAL
 from isofold.reports import sections
-from isofold.reports.charts import charts
 from isofold.reports.packing import Packer
 from isofold.reports.page import fill_template, policy, read_asset, read_script
+from isofold.reports.painter import charts
 from isofold.reports.payload import fill
 from isofold.reports.text import json_for_script, markup
 from isofold.reports.thumbnails import check_images
 from isofold.tables.page_columns import PageColumn, read_column, read_columns, unique_name
 from isofold.tables.text_safety import plain
 
-__all__ = ["Report", "make_report", "pieces_of", "report"]
+__all__ = ["Report", "make_report", "report"]
 
 NOTEBOOK_BYTES = 25_000_000
 """Pages up to this size are shown in notebooks, which keep all that they show."""
@@ -124,71 +124,60 @@ def report(
     if path is not None:
         # Before the work, which may take minutes.
         check_path(path, overwrite=False, permission="report(...).save(path, overwrite=True)")
-    Y = check_points(_map_of(embedding), name="embedding")
+    is_model = hasattr(embedding, "fit")
+    Y = check_points(embedding_of(embedding) if is_model else embedding, name="embedding")
+    components = component_of_samples(embedding) if is_model else None
     # Before the measures, too: a wrong length should not cost an hour.
-    columns = _all_columns(len(Y), labels, fields=fields, pieces=pieces_of(embedding))
+    columns = _all_columns(len(Y), labels, fields=fields, components=components)
     pictures = None if images is None else check_images(images, len(Y))
-    findings = find(X, embedding, metric=metric, random_state=random_state, n_jobs=n_jobs)
+    known = assess(X, embedding, metric=metric, random_state=random_state, n_jobs=n_jobs)
     n_features = None if metric == "precomputed" else int(np.shape(X)[1])
-    page = _page(findings, columns, pictures, title, n_features, random_state, labels is not None)
+    page = _page(known, columns, pictures, title, n_features, random_state, labels is not None)
     if path is not None:
         page.save(path)
     return page
 
 
 def make_report(
-    findings: Findings,
+    assessment: Assessment,
     *,
     labels: Any = None,
     label_name: str | None = None,
     fields: Any = None,
     images: Any = None,
     title: str | None = None,
-    pieces: Any = None,
+    components: Any = None,
     n_features: int | None = None,
     row_numbers: IntArray | None = None,
     random_state: Any = 0,
 ) -> Report:
     """Make the page of a map that was measured already."""
-    n_points = len(findings.embedding)
-    columns = _all_columns(n_points, labels, fields=fields, pieces=pieces, label_name=label_name)
-    pictures = None if images is None else check_images(images, n_points)
+    n = len(assessment.embedding)
+    columns = _all_columns(n, labels, fields=fields, components=components, label_name=label_name)
+    pictures = None if images is None else check_images(images, n)
     has_label = labels is not None
     return _page(
-        findings, columns, pictures, title, n_features, random_state, has_label, row_numbers
+        assessment, columns, pictures, title, n_features, random_state, has_label, row_numbers
     )
 
 
-def _map_of(embedding: Any) -> Any:
-    return embedding_of(embedding) if hasattr(embedding, "fit") else embedding
-
-
-def pieces_of(embedding: Any) -> Any:
-    """Return to which piece of the data a model says that each row belongs; None without pieces."""
-    if not hasattr(embedding, "fit"):
-        return None
-    n_points = len(embedding_of(embedding))
-    found = (getattr(model, "component_", None) for model in fitted_inside(embedding))
-    return next((piece for piece in found if piece is not None and len(piece) == n_points), None)
-
-
 def _all_columns(
-    n_points: int, labels: Any, *, fields: Any, pieces: Any, label_name: str | None = None
+    n_points: int, labels: Any, *, fields: Any, components: Any, label_name: str | None = None
 ) -> list[PageColumn]:
-    """Return labels, fields and pieces as columns, each under a name of its own."""
+    """Return labels, fields and components as columns, each under a name of its own."""
     columns = []
     if labels is not None:
         name = plain(label_name or getattr(labels, "name", None) or "label").strip() or "label"
         columns.append(read_column(labels, n_points, name=name, is_label=True))
     columns += read_columns(fields, n_points, taken=[column.name for column in columns])
-    if pieces is not None and len(np.unique(pieces)) > 1:
-        name = unique_name("piece", {column.name for column in columns})
-        columns.append(read_column(np.asarray(pieces).astype(str), n_points, name=name))
+    if components is not None:
+        name = unique_name("component", {column.name for column in columns})
+        columns.append(read_column(np.asarray(components).astype(str), n_points, name=name))
     return columns
 
 
 def _page(
-    findings: Findings,
+    assessment: Assessment,
     columns: list[PageColumn],
     images: Any,
     title: str | None,
@@ -200,7 +189,9 @@ def _page(
     """Return the page made of its parts."""
     with stage("write the page"):
         packer = Packer()
-        manifest, notes = fill(packer, findings, columns, images=images, random_state=random_state)
+        manifest, notes = fill(
+            packer, assessment, columns, images=images, random_state=random_state
+        )
         manifest["hasLabel"] = has_label
         if row_numbers is not None:
             manifest["numbers"] = packer.add_array(row_numbers.astype(np.int32))
@@ -209,25 +200,26 @@ def _page(
             "dark": CLASSES_DARK,
             "sequential": SEQUENTIAL,
         }
-        words, dims = findings.words, findings.embedding.shape[1]
+        origin, dims = assessment.origin, assessment.embedding.shape[1]
         style, theme_script, script = read_asset("page.css"), read_asset("theme.js"), read_script()
         parts = {
             "policy": markup(policy((theme_script, script), style), 1000),
             "version": markup(isofold.__version__),
-            "title": markup(title or f"Map by {words.method}"),
-            "subject": sections.subject(findings, n_features),
-            "verdict": sections.verdict(findings),
-            "badges": sections.badges(words, dims),
-            "warnings": sections.warnings(words),
-            "decision": sections.decision(words),
+            "title": markup(title or f"Map by {origin.method}"),
+            "subject": sections.subject(assessment, n_features),
+            "verdict": sections.verdict(assessment),
+            "badges": sections.badges(assessment),
+            "doubts": sections.doubts(assessment),
+            "findings": sections.findings(assessment),
+            "decision": sections.decision(assessment),
             "axes": sections.axis_choice(dims),
-            "shape": sections.shape(findings.embedding),
-            "scale_words": sections.scale_words(dims),
+            "shape": sections.shape(assessment.embedding),
+            "scale_text": sections.scale_text(dims),
             "notes": sections.notes(notes),
-            "charts": charts(findings),
-            "scorecard": sections.scorecard(findings),
-            "certificate": sections.certificate(words),
-            "again": sections.again(words),
+            "charts": charts(assessment),
+            "scorecard": sections.scorecard(assessment),
+            "certificate": sections.certificate(assessment),
+            "again": sections.again(origin),
             "manifest": json_for_script(manifest),
             "blocks": packer.html(),
             "style": style,

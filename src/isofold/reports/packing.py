@@ -70,8 +70,8 @@ class Packer:
 
 def rounded(values: FloatArray, *, bits: int = 12) -> npt.NDArray[np.float32]:
     """Return numbers of so many significant bits, which compress to half of their size."""
-    words = np.asarray(values, dtype=np.float32).view(np.uint32)
+    bits_of = np.asarray(values, dtype=np.float32).view(np.uint32)
     dropped = 23 - bits
     half = np.uint32(1 << (dropped - 1))
     mask = np.uint32(0xFFFFFFFF & ~((1 << dropped) - 1))
-    return ((words + half) & mask).view(np.float32)
+    return ((bits_of + half) & mask).view(np.float32)

@@ -59,7 +59,7 @@ def fill_template(template: str, parts: dict[str, str]) -> str:
     def part(match: re.Match[str]) -> str:
         name = match.group(1)
         if name not in parts:
-            msg = f"The template of the page asks for {name!r}, which nobody provides."
+            msg = f"The template of the page asks for {name!r}, which is missing."
             raise EmbeddingError(msg)
         return parts[name]
 

@@ -2,7 +2,7 @@
 
 Coordinates and distortion are kept of every row. Columns, neighbors and pictures are kept of every
 row as long as the page stays below some thirty megabytes, and of a random sample of rows beyond;
-sentences say so.
+notes say so.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from isofold._typing import FloatArray, IntArray
-from isofold.assessment.findings import Findings, NearPairs
+from isofold.assessment import Assessment, NearPairs
 from isofold.reports.packing import Packer, rounded
 from isofold.reports.thumbnails import Thumbnails, thumbnails
 from isofold.tables.page_columns import PageColumn
 
-__all__ = ["fill", "place"]
+__all__ = ["fill", "to_unit"]
 
 COLUMN_BYTES = 13_000_000
 NEIGHBOR_BYTES = 8_000_000
@@ -35,24 +35,24 @@ LARGEST_FLOAT32 = 1e38
 
 def fill(
     packer: Packer,
-    findings: Findings,
+    assessment: Assessment,
     columns: Sequence[PageColumn],
     *,
     images: npt.NDArray[Any] | None,
     random_state: Any,
 ) -> tuple[dict[str, Any], list[str]]:
     """Pack all that the map needs, and return how to read it and what was left out."""
-    n_points, n_components = findings.embedding.shape
+    n_points, n_components = assessment.embedding.shape
     order = check_random_state(random_state).permutation(n_points)
-    placed, offset, scale = place(findings.embedding)
-    distortion = np.asarray(findings.distortion, dtype=np.float64)
+    unit, offset, scale = to_unit(assessment.embedding)
+    distortion = np.asarray(assessment.distortion, dtype=np.float64)
     distortion = np.where(np.isfinite(distortion), distortion, np.nan)
     manifest: dict[str, Any] = {
         "n": n_points,
         "dims": n_components,
         "offset": offset.tolist(),
         "scale": scale,
-        "axes": [packer.add_array(placed[:, axis]) for axis in range(n_components)],
+        "axes": [packer.add_array(unit[:, axis]) for axis in range(n_components)],
         "distortion": packer.add_array(rounded(np.minimum(distortion, LARGEST_FLOAT32))),
     }
     notes: list[str] = []
@@ -62,14 +62,14 @@ def fill(
             f"projections and may be too short. Numbers in tables are of all dimensions."
         )
     manifest["columns"] = _pack_columns(packer, columns, order, notes)
-    manifest["near"] = _pack_neighbors(packer, findings.near, scale, order, notes)
+    manifest["near"] = _pack_neighbors(packer, assessment.near, scale, order, notes)
     if images is not None:
         small = thumbnails(images, order, max_bytes=IMAGE_BYTES)
         manifest["images"] = _pack_images(packer, small, n_points, notes)
     return manifest, notes
 
 
-def place(embedding: FloatArray) -> tuple[npt.NDArray[np.float32], FloatArray, float]:
+def to_unit(embedding: FloatArray) -> tuple[npt.NDArray[np.float32], FloatArray, float]:
     """Return coordinates relative to the middle and the extent of a map, with both of these.
 
     Single precision then resolves a ten-millionth of the extent, wherever the map lies and however

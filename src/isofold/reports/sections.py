@@ -1,20 +1,17 @@
-"""The written parts of a page: verdict, badges, warnings, scorecard, certificate, how to repeat."""
+"""The written parts of a page: verdict, badges, findings, scorecard, certificate, how to repeat."""
 
 from __future__ import annotations
 
-import ast
-import inspect
-import keyword
-import re
+from collections.abc import Iterable
 
 import numpy as np
 
-import isofold
-from isofold._format import percent
+from isofold._findings import Finding
+from isofold._format import count, dimensions, percent, significant
 from isofold._typing import FloatArray
-from isofold.assessment.findings import Findings, MapWords
+from isofold.assessment import Assessment, Origin
 from isofold.quality.score import CONFIDENCE
-from isofold.reports.text import markup, significant
+from isofold.reports.text import markup
 
 __all__ = [
     "again",
@@ -22,41 +19,41 @@ __all__ = [
     "badges",
     "certificate",
     "decision",
+    "doubts",
+    "findings",
     "notes",
-    "scale_words",
+    "scale_text",
     "scorecard",
     "shape",
     "subject",
     "verdict",
-    "warnings",
 ]
 
 WIDE = 2.0
-"""Ratio of width to height from which on a map is flat."""
+"""Ratio of width to height from which on a map has a low frame."""
 
-SENTENCE_LENGTH = 2000
-"""Characters of a sentence of a model or of a warning that are shown."""
+TEXT_LENGTH = 2000
+"""Characters of a finding or of a warning that are shown."""
 
 
-def subject(findings: Findings, n_features: int | None) -> str:
-    """Return what was mapped, how far down and by whom."""
-    n_points, n_components = findings.embedding.shape
-    data = f"{n_points:,} rows"
+def subject(assessment: Assessment, n_features: int | None) -> str:
+    """Return what was mapped, to how many dimensions and by which method."""
+    n_points, n_components = assessment.embedding.shape
+    data = count(n_points, "row")
     if n_features is not None:
-        data += f" of {n_features:,} dimension" + ("" if n_features == 1 else "s")
-    plural = "" if n_components == 1 else "s"
-    return markup(f"{data}, mapped to {n_components} dimension{plural}: {findings.words.method}")
+        data += f" of {dimensions(n_features)}"
+    return markup(f"{data}, mapped to {dimensions(n_components)}: {assessment.origin.method}")
 
 
-def verdict(findings: Findings) -> str:
+def verdict(assessment: Assessment) -> str:
     """Return in one sentence how far the map can be trusted."""
-    card = findings.card
+    card = assessment.card
     error = float(card["length_error_median"])
     kept = 1.0 - float(card["neighbor_error"])
     if error < 1.0:
         lengths = f"Distances between neighbors are true to {percent(error)} (median)"
     else:
-        ratio = significant(findings.ratios.median)
+        ratio = significant(assessment.ratios.median)
         lengths = (
             f"Distances on the map are not those of the data: {ratio} times as long between "
             f"neighbors (median)"
@@ -64,44 +61,50 @@ def verdict(findings: Findings) -> str:
     return markup(f"{lengths}; {percent(kept)} of the neighbors shown are true ones.")
 
 
-def badges(words: MapWords, n_components: int) -> str:
+def badges(assessment: Assessment) -> str:
     """Return short remarks in a row: certificate, doubts, projection."""
     remarks = []
-    if words.is_certified is not None:
-        kind, text = ("good", "Certified") if words.is_certified else ("bad", "Not certified")
+    certified, n_doubts = assessment.proof.is_certified, len(assessment.diagnosis.raised)
+    if certified is not None:
+        kind, text = ("good", "Certified") if certified else ("bad", "Not certified")
         remarks.append(f'<li class="badge {kind}">{text}</li>')
-    if words.warnings:
-        count = len(words.warnings)
-        plural = "" if count == 1 else "s"
-        remarks.append(f'<li class="badge bad">{count} warning{plural}</li>')
-    else:
-        remarks.append('<li class="badge">No warnings</li>')
+    kind, text = (" bad", count(n_doubts, "doubt")) if n_doubts else ("", "No doubts")
+    remarks.append(f'<li class="badge{kind}">{text}</li>')
+    n_components = assessment.embedding.shape[1]
     if n_components > 2:
         text = f"{n_components} dimensions: the screen shows two at a time"
         remarks.append(f'<li class="badge">{text}</li>')
     return f'<ul class="badges">{"".join(remarks)}</ul>'
 
 
-def warnings(words: MapWords) -> str:
-    """Return a box with what should keep a reader from trusting the map, if there is anything."""
-    if not words.warnings:
+def doubts(assessment: Assessment) -> str:
+    """Return a box with the reasons to inspect the map before relying on it, if there are any."""
+    raised = assessment.diagnosis.raised
+    if not raised:
         return ""
     return (
-        '<div class="box bad" id="warnings"><strong>Before you trust this map</strong>'
-        f"{_list(words.warnings)}</div>"
+        '<div class="box bad" id="doubts"><strong>Before you rely on this map</strong>'
+        f"{_list(raised)}</div>"
     )
 
 
-def decision(words: MapWords) -> str:
-    """Return why this method was chosen, if `Unfold` chose it."""
-    if not words.decision:
+def findings(assessment: Assessment) -> str:
+    """Return a box with what is good to know but no doubt, if there is anything."""
+    elsewhere = {finding.code for finding in assessment.decision.notes}
+    noted = [note for note in assessment.diagnosis.notes if note.code not in elsewhere]
+    if not noted:
         return ""
-    count = len(words.decision)
-    plural = "sentence" if count == 1 else "sentences"
+    return f'<div class="box" id="findings"><strong>Good to know</strong>{_list(noted)}</div>'
+
+
+def decision(assessment: Assessment) -> str:
+    """Return why this method was chosen, if `Unfold` chose it; doubts have their own box."""
+    why = assessment.decision.notes
+    if not why:
+        return ""
     return (
         f'<details class="box" id="decision"><summary><strong>Why this method:</strong> what was '
-        f"seen in the data, done and lost, in {count} {plural}</summary>"
-        f"{_list(words.decision)}</details>"
+        f"seen in the data, and what was done</summary>{_list(why)}</details>"
     )
 
 
@@ -114,34 +117,34 @@ def axis_choice(n_components: int) -> str:
         '<label class="quiet" for="axis-x">Across</label> <select id="axis-x"></select> '
         '<label class="quiet" for="axis-y">Up</label> <select id="axis-y"></select> '
         '<button type="button" class="tool" id="mode-rotate" aria-pressed="false" '
-        'title="Drag to turn the map; on the keyboard i, j, k and l">Rotate</button></div>'
+        'title="Drag to rotate the map; on the keyboard i, j, k and l">Rotate</button></div>'
     )
 
 
 def shape(embedding: FloatArray) -> str:
-    """Return the kind of frame that suits a map: less high if it is flat."""
+    """Return the kind of frame that suits a map: a low one if it is wide."""
     if embedding.shape[1] != 2:
         return "strip" if embedding.shape[1] == 1 else "square"
     width, height = np.ptp(np.asarray(embedding, dtype=np.float64) / 2, axis=0)
     return "wide" if width > WIDE * height else "square"
 
 
-def scale_words(n_components: int) -> str:
+def scale_text(n_components: int) -> str:
     """Return what the bar on the map measures."""
     if n_components == 1:
         return "The bar is in the units of the data; heights are numbers of points."
     return "The scale is the same on both axes, in the units of the data."
 
 
-def notes(sentences: list[str]) -> str:
+def notes(texts: list[str]) -> str:
     """Return what the page leaves out."""
-    items = "".join(f"<li>{markup(sentence)}</li>" for sentence in sentences)
+    items = "".join(f"<li>{markup(text)}</li>" for text in texts)
     return f'<ul class="notes">{items}</ul>' if items else ""
 
 
-def scorecard(findings: Findings) -> str:
+def scorecard(assessment: Assessment) -> str:
     """Return the table of all measures."""
-    card = findings.card
+    card = assessment.card
     lines = []
     for entry in card.entries:
         low, high = entry.score.interval
@@ -158,90 +161,47 @@ def scorecard(findings: Findings) -> str:
     return (
         f'<div class="table-scroll" tabindex="0" role="region" aria-label="Scorecard">'
         f'<table class="score"><caption>{markup(card.title)}</caption><thead><tr>{head}'
-        f'<th scope="col" class="text">what it says</th></tr></thead>'
+        f'<th scope="col" class="text">what it means</th></tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
 
 
-def certificate(words: MapWords) -> str:
-    """Return what is proved, and what is doubted."""
-    proof = words.certificate or (
-        "There is nothing to prove here: this method solves no problem whose optimum could be "
-        "certified. Trust the measures above."
+def certificate(assessment: Assessment) -> str:
+    """Return what is proved, and whether there are doubts."""
+    proof = assessment.proof.text or (
+        "There is nothing to prove: this method does not solve a problem whose optimum could be "
+        "certified. Rely on the measures above."
     )
-    if words.warnings:
-        doubts = "<p>See the warnings at the top of the page.</p>"
+    if assessment.diagnosis.is_sound:
+        rest = "<p>No doubt about this map was found.</p>"
     else:
-        doubts = "<p>Nothing was found that speaks against this map.</p>"
-    return f"<p>{markup(proof, SENTENCE_LENGTH)}</p>{doubts}"
+        rest = "<p>See the doubts at the top of the page.</p>"
+    return f"<p>{markup(proof, TEXT_LENGTH)}</p>{rest}"
 
 
-def again(words: MapWords) -> str:
+def again(origin: Origin) -> str:
     """Return parameters, versions and the lines that make the page again."""
-    parameters = _pairs(words.parameters) or '<p class="quiet">None are known.</p>'
-    versions = _pairs(words.versions)
+    # Escaped line by line, since markup has no line ends.
+    code = "\n".join(markup(line, TEXT_LENGTH) for line in origin.code)
+    parameters = _pairs(origin.parameters) or '<p class="quiet">None are known.</p>'
     return (
-        f"<pre><code>{_escaped_code(words)}</code></pre>"
+        f"<pre><code>{code}</code></pre>"
         f'<details><summary>Parameters and versions</summary><div class="columns">'
-        f"<div><h3>Parameters</h3>{parameters}</div><div><h3>Versions</h3>{versions}</div></div>"
+        f"<div><h3>Parameters</h3>{parameters}</div>"
+        f"<div><h3>Versions</h3>{_pairs(origin.versions)}</div></div>"
         f'</details><p class="quiet">Rows are counted from 0, in the order of the data.</p>'
     )
 
 
-def _escaped_code(words: MapWords) -> str:
-    """Return Python lines, escaped one by one, since markup has no line ends."""
-    name = words.method.split(",")[0].split(" ")[0]
-    known = getattr(isofold, name, None) if name in isofold.__all__ else None
-    if inspect.isclass(known):
-        lines = [
-            f"from isofold import {name}, report",
-            f"model = {name}({_arguments(known, words.parameters)}).fit(X)",
-            'report(X, model, "report.html")',
-        ]
-    elif name.isidentifier() and not keyword.iskeyword(name) and words.parameters:
-        given = ", ".join(f"{key}={_as_code(value)}" for key, value in words.parameters.items())
-        lines = [
-            "from isofold import report",
-            f"model = {name}({given}).fit(X)",
-            'report(X, model, "report.html")',
-        ]
-    else:
-        lines = ["from isofold import report", 'report(X, Y, "report.html")  # Y: the coordinates']
-    return "\n".join(markup(line, SENTENCE_LENGTH) for line in lines)
-
-
-def _arguments(known: type, parameters: dict[str, str]) -> str:
-    """Return the parameters that differ from what they are by default, as code."""
-    defaults = inspect.signature(known).parameters
-    return ", ".join(
-        f"{name}={_as_code(value)}"
-        for name, value in parameters.items()
-        if name not in defaults or str(defaults[name].default) != value
-    )
-
-
-def _as_code(value: str) -> str:
-    """Return a parameter that was put into words as Python again, as far as that is possible."""
-    if re.fullmatch(r"[A-Za-z_][\w.]*\(.*\)", value, flags=re.DOTALL):
-        return value
-    if " of " in value or value.endswith("…"):
-        return "..."
-    try:
-        ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return repr(value)
-    return value
-
-
-def _list(sentences: tuple[str, ...]) -> str:
-    items = "".join(f"<li>{markup(sentence, SENTENCE_LENGTH)}</li>" for sentence in sentences)
+def _list(found: Iterable[Finding]) -> str:
+    items = "".join(f"<li>{markup(each.text(), TEXT_LENGTH)}</li>" for each in found)
     return f"<ul>{items}</ul>"
 
 
-def _pairs(pairs: dict[str, str]) -> str:
+def _pairs(pairs: tuple[tuple[str, str], ...]) -> str:
     if not pairs:
         return ""
-    items = "".join(f"<dt>{markup(k)}</dt><dd>{markup(v)}</dd>" for k, v in pairs.items())
+    items = "".join(f"<dt>{markup(k)}</dt><dd>{markup(v)}</dd>" for k, v in pairs)
     return f'<dl class="pairs">{items}</dl>'
 
 

@@ -21,8 +21,8 @@ import numpy as np
 from isofold._files import atomic_file, explained
 from isofold._memory import require_memory
 from isofold.storage.arrays import StoredArray, dtype_name, raw_bytes, stored_form
-from isofold.storage.flaws import Flaw, fail, require
 from isofold.storage.header import MOST_MEMBERS, check_size, header_text, most_bytes, read_header
+from isofold.storage.validation import Flaw, fail, require
 
 __all__ = ["ModelArchive", "open_archive", "write_archive"]
 
@@ -89,12 +89,12 @@ def _member(name: str, size: int) -> zipfile.ZipInfo:
 def open_archive(path: Path) -> Iterator[ModelArchive]:
     """Open a file and read its header."""
     if not path.is_file():
-        what = "It is no file" if path.exists() else "There is no such file"
+        what = "It is not a file" if path.exists() else "There is no such file"
         msg = f"{what}. Pass the name under which a model was saved."
         raise Flaw(msg)
     with path.open("rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
-            msg = "It is no model file of isofold. Pass what isofold.save has written."
+            msg = "It is not a model file of isofold. Pass a file that isofold.save wrote."
             raise Flaw(msg)
         try:
             archive = zipfile.ZipFile(file)
@@ -132,7 +132,7 @@ class ModelArchive:
         require(len(members) <= MOST_MEMBERS, "it has too many members")
         require(len(members) == len(self._members), "two members have one name")
         if HEADER not in self._members:
-            msg = "It is a zip, but no model file of isofold. Pass what isofold.save has written."
+            msg = "It is a zip file, but not a model file. Pass a file that isofold.save wrote."
             raise Flaw(msg)
         packed = sum(member.compress_size for member in members)
         require(packed <= size, "its members are larger than the file")
@@ -146,10 +146,13 @@ class ModelArchive:
         require(isinstance(declared, list), "its header lists no arrays")
         stored = [StoredArray.from_json(entry) for entry in declared]
         names = {member_name(number) for number in range(len(stored))}
-        require(names | {HEADER} == self._members.keys(), "members are missing, or foreign")
+        require(names | {HEADER} == self._members.keys(), "members are missing or unknown")
         for number, array in enumerate(stored):
             size = self._members[member_name(number)].file_size
-            require(size == len(array.head) + array.n_bytes, "an array is not of its size")
+            require(
+                size == len(array.head) + array.n_bytes,
+                "an array has another size than its header says",
+            )
         require_memory(
             sum(array.n_bytes for array in stored),
             what="The model",
@@ -163,7 +166,7 @@ class ModelArchive:
         require(member.file_size <= largest, "its header is too large")
         with self._archive.open(member) as file:
             text = file.read(member.file_size + 1)
-        require(len(text) == member.file_size, "its header is not of its size")
+        require(len(text) == member.file_size, "its header has another size than the zip says")
         return read_header(text, member.compress_size)
 
     def _read_array(self, number: int, stored: StoredArray) -> np.ndarray[Any, Any]:
@@ -181,13 +184,13 @@ class ModelArchive:
                 position += len(block)
             require(not file.read(1), "an array does not end where it should")
         checksum.update(body)
-        require(checksum.hexdigest() == stored.checksum, "an array does not fit its checksum")
+        require(checksum.hexdigest() == stored.checksum, "the checksum of an array is wrong")
         return stored.finished(array)
 
 
 def _check_member(member: zipfile.ZipInfo) -> None:
     kinds = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-    require(member.compress_type in kinds, "a member is packed in a way we do not use")
+    require(member.compress_type in kinds, "a member has an unknown compression")
     require(not member.flag_bits & 0x1, "a member is encrypted")
     most = LARGEST_RATIO * member.compress_size + SLACK
     require(member.file_size <= most, "a member claims to be larger than it can be")

@@ -1,7 +1,7 @@
 """Arrays as members of a file: which there may be, and their bytes in NumPy's own format.
 
 The header of an ``.npy`` member is written here and compared as a whole when it is read, so that
-nothing in a stranger's file is ever parsed as Python.
+nothing in a file is ever parsed as Python.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from isofold.storage.flaws import fail, require
+from isofold.storage.validation import fail, require
 
 __all__ = ["StoredArray", "dtype_name", "read_dtype", "stored_form"]
 
@@ -48,9 +48,11 @@ def _is_known(name: str) -> bool:
 
 def read_dtype(name: Any) -> np.dtype[Any]:
     """Return the type that a name in a file means."""
-    require(isinstance(name, str) and _is_known(name), f"there is no array of type {name!r:.40}")
+    require(
+        isinstance(name, str) and _is_known(name), f"arrays of type {name!r:.40} are not supported"
+    )
     dtype = np.dtype(name)
-    require(dtype.str == name, f"there is no array of type {name!r:.40}")
+    require(dtype.str == name, f"arrays of type {name!r:.40} are not supported")
     return dtype
 
 
@@ -92,19 +94,19 @@ class StoredArray:
         """Read what a header says about an array."""
         require(
             isinstance(entry, dict) and entry.keys() == {"dtype", "shape", "axes", "sha256"},
-            "an array is not described",
+            "the description of an array is incomplete",
         )
         shape, axes, checksum = entry["shape"], entry["axes"], entry["sha256"]
         sides = isinstance(shape, list) and len(shape) <= MOST_AXES
         require(
             sides and all(type(side) is int and 0 <= side <= LONGEST_SIDE for side in shape),
-            "an array has no shape",
+            "an array has an invalid shape",
         )
         require(
             isinstance(axes, list)
             and all(type(axis) is int for axis in axes)
             and sorted(axes) == list(range(len(shape))),
-            "the axes of an array are mixed up",
+            "the axes of an array are not a permutation",
         )
         require(isinstance(checksum, str) and len(checksum) == 64, "an array has no checksum")
         return cls(read_dtype(entry["dtype"]), tuple(shape), tuple(axes), checksum)
@@ -117,9 +119,9 @@ class StoredArray:
     @property
     def head(self) -> bytes:
         """The bytes before the numbers, as NumPy's format 1.0 has them."""
-        words = f"{{'descr': '{self.dtype.str}', 'fortran_order': False, 'shape': {self.shape}, }}"
-        pad = -(len(words) + 11) % 64
-        text = (words + " " * pad + "\n").encode("ascii")
+        table = f"{{'descr': '{self.dtype.str}', 'fortran_order': False, 'shape': {self.shape}, }}"
+        pad = -(len(table) + 11) % 64
+        text = (table + " " * pad + "\n").encode("ascii")
         return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
     def empty(self) -> np.ndarray[Any, Any]:
@@ -130,11 +132,11 @@ class StoredArray:
         """Return an array that was read, checked, with its axes in place."""
         if self.dtype.kind == "b" and array.size:
             # NumPy counts the ones of such an array before it writes as many entries.
-            require(array.view(np.uint8).max() <= 1, "an array of yes and no holds neither")
+            require(array.view(np.uint8).max() <= 1, "an array of booleans holds other values")
         if self.dtype.kind == "U" and array.size and self.dtype.itemsize:
             codes = np.ascontiguousarray(array).view(f"{self.dtype.str[0]}u4")
             if codes.max(initial=0) > LAST_CHARACTER:
-                fail("a text holds what is no character")
+                fail("a text holds invalid characters")
         # Compiled code takes the order of bytes of its machine only.
         native = array.astype(self.dtype.newbyteorder("="), copy=False)
         return native.transpose(self.axes)

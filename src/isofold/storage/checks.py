@@ -1,8 +1,8 @@
 """Whether numbers of a file fit each other, before compiled code relies on it.
 
 Our kernels, and those of SciPy's sparse matrices, do not look whether an index is within an array:
-a file made to harm could read or write anywhere. Each function here looks at one class, whose parts
-were looked at before. What is only used through NumPy needs no check, since NumPy looks itself.
+a hostile file could read or write anywhere. Each function here checks one class, whose fields were
+checked before. What is only used through NumPy needs no check, since NumPy checks itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from isofold._memory import require_memory
 from isofold.patches.atlas import n_coefficients
-from isofold.storage.flaws import require
+from isofold.storage.validation import require
 
 MOST_DIMENSIONS = 128
 """Dimensions of bent charts: the bending of one takes r⁴ numbers, and a minute beyond this."""
@@ -21,7 +21,7 @@ MOST_DIMENSIONS = 128
 
 def check_atlas(atlas: Any) -> None:
     """Look at the charts, whose arrays the kernels walk through."""
-    require(atlas.axes.ndim == 3, "charts have no axes")
+    require(atlas.axes.ndim == 3, "the axes of charts have a wrong shape")
     n, d, r = atlas.axes.shape
     shapes = [
         (atlas.origins, (n, d)),
@@ -50,7 +50,7 @@ def check_memberships(memberships: Any) -> None:
 
 def check_reduction(reduction: Any) -> None:
     """Look at a projection."""
-    require(reduction.axes.ndim == 2, "a projection has no axes")
+    require(reduction.axes.ndim == 2, "the axes of a projection have a wrong shape")
     _check_shapes([(reduction.mean, (len(reduction.axes),))], "a projection")
 
 
@@ -71,16 +71,18 @@ def check_patch_map(found: Any) -> None:
     for search, width in ((found.search, d), (found.image_search, p)):
         require(search._points.shape == (n_nodes, width), "nodes are not those of the patches")
     if found.reduction is not None:
-        require(found.reduction.axes.shape[1] == d, "a projection leads elsewhere")
+        require(
+            found.reduction.axes.shape[1] == d, "a projection has other dimensions than the charts"
+        )
     require(len(found.estimators) in (0, n), "patches have no charts")
     for pair in found.estimators:
         require(isinstance(pair, tuple) and len(pair) == 2, "a patch has no chart")
 
 
 def check_planes(planes: Any) -> None:
-    """Look at the planes of pieces."""
-    require(planes.axes.ndim == 3, "planes have no axes")
-    _check_within(planes.labels, len(planes.axes), "pieces")
+    """Look at the planes of cells."""
+    require(planes.axes.ndim == 3, "the axes of planes have a wrong shape")
+    _check_within(planes.labels, len(planes.axes), "cells")
     _check_shapes([(planes.means, planes.axes.shape[:2])], "planes")
 
 
@@ -92,12 +94,12 @@ def check_plane_map(found: Any) -> None:
 
 
 def check_tesserae(tesserae: Any) -> None:
-    """Look at flat pieces, of which a sparse matrix is made."""
-    require(tesserae.local.ndim == 2, "pieces have no coordinates")
+    """Look at tesserae, of which a sparse matrix is made."""
+    require(tesserae.local.ndim == 2, "the coordinates of tesserae have a wrong shape")
     n, r = tesserae.local.shape
-    _check_shapes([(tesserae.labels, (n,))], "pieces")
-    _check_within(tesserae.labels, len(tesserae.ranks), "pieces")
-    _check_within(tesserae.ranks, r + 1, "dimensions of pieces")
+    _check_shapes([(tesserae.labels, (n,))], "tesserae")
+    _check_within(tesserae.labels, len(tesserae.ranks), "tesserae")
+    _check_within(tesserae.ranks, r + 1, "dimensions of tesserae")
 
 
 def check_neighbor_graph(graph: Any) -> None:
@@ -139,22 +141,22 @@ def check_region(region: Any) -> None:
 
 
 def check_distinct(distinct: Any) -> None:
-    """Look at which samples share a place."""
+    """Look at which samples are copies of each other."""
     for array in (distinct.node_of_sample, distinct.sample_of_node):
-        require(array.ndim == 1, "samples are no list")
+        require(array.ndim == 1, "the indices of samples have a wrong shape")
     _check_within(distinct.node_of_sample, distinct.n_nodes, "nodes of samples")
     _check_within(distinct.sample_of_node, distinct.n_samples, "samples of nodes")
 
 
 def check_distance_map(found: Any) -> None:
     """Look at images: their samples become columns of a sparse matrix."""
-    require(found.images.ndim == 2, "images are no table")
+    require(found.images.ndim == 2, "images have a wrong shape")
     require(found.distinct.n_samples == len(found.images), "images are not those of the samples")
 
 
 def check_localized_model(model: Any) -> None:
     """Look at clusters whose medoids are sources of paths in a graph."""
-    require(model.points.ndim == 2, "points are no table")
+    require(model.points.ndim == 2, "points have a wrong shape")
     if model.graph is None:
         return
     n, partition = model.graph.n_nodes, model.partition
@@ -162,24 +164,28 @@ def check_localized_model(model: Any) -> None:
     _check_shapes([(partition.labels, (n,)), (partition.distances, (n,))], "clusters")
     _check_within(partition.medoids, n, "medoids")
     _check_within(partition.labels, len(partition.medoids), "clusters")
-    require(partition.medoids.ndim == 1, "medoids are no list")
+    require(partition.medoids.ndim == 1, "medoids have a wrong shape")
 
 
 def _check_edges(graph: Any, what: str) -> None:
     n = graph.n_nodes
-    require(1 <= n <= np.iinfo(np.int32).max, f"{what} has no nodes")
-    require(graph.edges.ndim == 2 and graph.edges.shape[1] == 2, f"{what} has no edges")
+    require(1 <= n <= np.iinfo(np.int32).max, f"{what} has an invalid number of nodes")
+    require(
+        graph.edges.ndim == 2 and graph.edges.shape[1] == 2,
+        f"the edges of {what} have a wrong shape",
+    )
     _check_within(graph.edges, n, what)
     _check_shapes([(graph.lengths, (len(graph.edges),))], what)
     # Along negative lengths a path would never end.
     require(
-        np.isfinite(graph.lengths).all() and (graph.lengths >= 0).all(), f"{what} has no lengths"
+        np.isfinite(graph.lengths).all() and (graph.lengths >= 0).all(),
+        f"{what} has invalid lengths",
     )
 
 
 def _check_rows(indptr: Any, n_entries: int, what: str) -> None:
     """Look at the begin and end of rows."""
-    require(indptr.ndim == 1 and len(indptr) >= 1, f"{what} have no rows")
+    require(indptr.ndim == 1 and len(indptr) >= 1, f"rows of {what} are missing")
     is_whole = indptr[0] == 0 and indptr[-1] == n_entries
     require(is_whole and (np.diff(indptr) >= 0).all(), f"rows of {what} overlap")
 
@@ -187,7 +193,7 @@ def _check_rows(indptr: Any, n_entries: int, what: str) -> None:
 def _check_within(array: Any, end: int, what: str) -> None:
     """Look whether all numbers are indices below an end."""
     is_within = array.size == 0 or (int(array.min()) >= 0 and int(array.max()) < end)
-    require(is_within, f"{what} have impossible numbers")
+    require(is_within, f"{what} have indices out of range")
 
 
 def _check_shapes(pairs: list[tuple[Any, tuple[int, ...]]], what: str) -> None:

@@ -16,12 +16,11 @@ import numpy as np
 
 from isofold.storage import checks, older
 from isofold.storage.arrays import read_dtype
-from isofold.storage.encode import DEEPEST, FOREIGN, MOST_OBJECTS, is_key
+from isofold.storage.encode import DEEPEST, EXTERNAL, MOST_OBJECTS, is_key
 from isofold.storage.external import make_estimator, make_random_state, make_sparse
-from isofold.storage.flaws import Flaw, fail, require
-from isofold.storage.hints import matches, type_hints
 from isofold.storage.registry import KINDS, Kind
 from isofold.storage.searches import SEARCHES, make_search
+from isofold.storage.validation import Flaw, fail, matches, require, type_hints
 
 __all__ = ["Decoder", "UnknownNameError"]
 
@@ -31,8 +30,8 @@ MOST_JOBS = 4096
 
 MOST_SHARED, OBJECT_BYTES, SPARE_BYTES = 20, 1000, 2**24
 """How much larger than a file all its objects may be together, each with what it holds. Models come
-to five times their file; a few lines of a file made to harm could refer to one array a million
-times, or double an object with every line, and looking at them would never end."""
+to five times their file; a few lines of a hostile file could refer to one array a million times, or
+double an object with every line, so that checking them would never end."""
 
 
 class UnknownNameError(Flaw):
@@ -73,7 +72,10 @@ class Decoder:
 
     def decode(self, entries: Any, number: Any) -> Any:
         """Build all objects and return the one with a number."""
-        require(isinstance(entries, list) and len(entries) <= MOST_OBJECTS, "it lists no objects")
+        require(
+            isinstance(entries, list) and len(entries) <= MOST_OBJECTS,
+            "its list of objects is missing or too long",
+        )
         n_bytes = sum(array.nbytes for array in self._arrays) + OBJECT_BYTES * len(entries)
         self._bytes_left = MOST_SHARED * n_bytes + SPARE_BYTES
         for entry in entries:
@@ -100,12 +102,12 @@ class Decoder:
             fail(f"an entry lacks {error}", error)
 
     def _items(self, entry: dict[str, Any], depth: int) -> list[Any]:
-        require(isinstance(entry["items"], list), "a list has no entries")
+        require(isinstance(entry["items"], list), "a list lacks its entries")
         return [self.value(each, depth) for each in entry["items"]]
 
     def _hashable(self, entry: dict[str, Any], depth: int) -> list[Any]:
         items = self._items(entry, depth)
-        require(all(is_key(item) for item in items), "a set holds what it cannot")
+        require(all(is_key(item) for item in items), "a set has an invalid entry")
         return items
 
     def _dict(self, entry: dict[str, Any], depth: int) -> dict[Any, Any]:
@@ -113,19 +115,21 @@ class Decoder:
         require(
             all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
             and all(is_key(key) for key, _ in pairs),
-            "a table has no keys",
+            "a table has invalid keys",
         )
         return dict(pairs)
 
     def _float(self, entry: dict[str, Any], _depth: int) -> float:
-        require(entry["value"] in ("nan", "inf", "-inf"), "a number is none")
+        require(entry["value"] in ("nan", "inf", "-inf"), "a number cannot be read")
         return float(entry["value"])
 
     def _scalar(self, entry: dict[str, Any], _depth: int) -> Any:
         dtype, text = read_dtype(entry["dtype"]), entry["bytes"]
-        require(isinstance(text, str) and len(text) == 2 * dtype.itemsize, "a number is cut off")
+        require(isinstance(text, str) and len(text) == 2 * dtype.itemsize, "a number is truncated")
         content = bytes.fromhex(text)
-        require(dtype.kind != "b" or content in (b"\0", b"\1"), "a yes or no is neither")
+        require(
+            dtype.kind != "b" or content in (b"\0", b"\1"), "a boolean is neither true nor false"
+        )
         return np.frombuffer(content, dtype=dtype)[0] if content else dtype.type()
 
     def _array(self, entry: dict[str, Any], _depth: int) -> Any:
@@ -137,7 +141,7 @@ class Decoder:
         items, shape = self._items(entry, depth), entry["shape"]
         require(
             isinstance(shape, list) and all(type(side) is int and side >= 0 for side in shape),
-            "a table of values has no shape",
+            "a table of values has an invalid shape",
         )
         array = np.empty(len(items), dtype=object)
         array[:] = items
@@ -159,7 +163,7 @@ class Decoder:
 
     def _enum(self, entry: dict[str, Any], _depth: int) -> Any:
         cls: Any = _kind(entry["kind"]).load()
-        require(issubclass(cls, Enum), "a word belongs to no list")
+        require(issubclass(cls, Enum), "an enumeration is not one that isofold has")
         if entry["name"] not in cls.__members__:
             msg = f"It says {entry['name']!r:.40}, which is not known here."
             raise UnknownNameError(msg)
@@ -174,7 +178,7 @@ class Decoder:
 
     def _known(self, things: list[Any], number: Any) -> Any:
         is_one = type(number) is int and 0 <= number < len(things)
-        require(is_one, "it refers to what is not there")
+        require(is_one, "it refers to an array or object that is missing")
         return things[number]
 
     def _fields(self, entries: dict[str, Any]) -> dict[str, Any]:
@@ -183,11 +187,11 @@ class Decoder:
         stored = {name: self.value(value) for name, value in entries.items()}
         self._extents.append(self._current)
         self._bytes_left -= self._current.n_bytes
-        require(self._bytes_left >= 0, "its objects hold the same again and again")
+        require(self._bytes_left >= 0, "its objects repeat the same content too often")
         require(self._current.depth <= DEEPEST, "its objects are nested too deeply")
         n_jobs = stored.get("n_jobs")
         is_sane = not isinstance(n_jobs, Integral) or abs(int(n_jobs)) <= MOST_JOBS
-        require(is_sane, "it asks for more threads than there are")
+        require(is_sane, "it asks for too many threads")
         return stored
 
     def _object(self, entry: Any) -> Any:
@@ -198,7 +202,7 @@ class Decoder:
             "an object is not described",
         )
         name, stored = entry["kind"], self._fields(entry["fields"])
-        if name == FOREIGN:
+        if name == EXTERNAL:
             require(isinstance(entry.get("class"), str), "an estimator has no name")
             return make_estimator(entry["class"], stored)
         if name in SEARCHES:
@@ -255,7 +259,8 @@ def _dataclass(cls: Any, stored: dict[str, Any]) -> Any:
     hints = type_hints(cls)
     for name, value in stored.items():
         is_right = matches(value, hints[name])
-        require(is_right, f"{cls.__name__}.{name} is no {getattr(hints[name], '__name__', 'such')}")
+        wanted = getattr(hints[name], "__name__", hints[name])
+        require(is_right, f"{cls.__name__}.{name} is not of type {wanted}")
     try:
         return cls(**stored)
     except TypeError as error:
@@ -264,7 +269,7 @@ def _dataclass(cls: Any, stored: dict[str, Any]) -> Any:
 
 def _estimator(cls: Any, stored: dict[str, Any]) -> Any:
     """Build an estimator from its parameters, and set what it learned."""
-    require(hasattr(cls, "get_params"), "it holds what is no estimator")
+    require(hasattr(cls, "get_params"), "it names a class that is not an estimator")
     known = signature(cls.__init__).parameters
     made = cls(**{name: value for name, value in stored.items() if name in known})
     learned = {name: value for name, value in stored.items() if name not in known}

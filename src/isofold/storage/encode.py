@@ -25,13 +25,13 @@ from isofold.storage.external import (
     random_state_parts,
     sparse_parts,
 )
-from isofold.storage.hints import matches, type_hints
 from isofold.storage.registry import kind_of
 from isofold.storage.searches import SEARCHES, fields_of_search
+from isofold.storage.validation import matches, type_hints
 
-__all__ = ["DEEPEST", "FOREIGN", "MOST_OBJECTS", "Encoder", "is_key"]
+__all__ = ["DEEPEST", "EXTERNAL", "MOST_OBJECTS", "Encoder", "is_key"]
 
-FOREIGN = "scikit-learn"
+EXTERNAL = "scikit-learn"
 """The kind of estimators that are not ours."""
 
 PLAIN = (str, int, float, bool, type(None))
@@ -39,7 +39,7 @@ PLAIN = (str, int, float, bool, type(None))
 
 LONGEST_NUMBER, LONGEST_KEY = 10_000, 63
 """Bits of a whole number: Python reads and writes up to 4,300 digits. As keys of a table long ones
-could be chosen such that finding each takes as long as there are others."""
+could be chosen such that every lookup compares all of them."""
 
 DEEPEST = 40
 """Levels of lists in lists, and of objects in objects. Models have five."""
@@ -90,14 +90,14 @@ class Encoder:
         return self._thing(value, where, is_parameter=is_parameter)
 
     def _container(self, value: Any, where: str, *, is_parameter: bool, depth: int) -> Any:
-        def inner(entry: Any, place: Any) -> Any:
-            return self.encode(entry, f"{where}[{place!r}]", is_parameter=is_parameter, depth=depth)
+        def inner(entry: Any, key: Any) -> Any:
+            return self.encode(entry, f"{where}[{key!r}]", is_parameter=is_parameter, depth=depth)
 
         kind = type(value).__name__
         if isinstance(value, dict | set | frozenset):
-            foreign = [key for key in value if type(key) not in PLAIN or not is_key(key)]
-            if foreign:
-                refuse(f"A key of {where}", foreign[0])
+            unsuitable = [key for key in value if type(key) not in PLAIN or not is_key(key)]
+            if unsuitable:
+                refuse(f"A key of {where}", unsuitable[0])
         if isinstance(value, dict):
             items = [[inner(key, key), inner(entry, key)] for key, entry in value.items()]
             return {"type": kind, "items": items}
@@ -105,7 +105,7 @@ class Encoder:
             # Sorted, so that one model has one file.
             items = sorted((inner(entry, entry) for entry in value), key=repr)
             return {"type": kind, "items": items}
-        items = [inner(entry, place) for place, entry in enumerate(value)]
+        items = [inner(entry, number) for number, entry in enumerate(value)]
         return items if kind == "list" else {"type": kind, "items": items}
 
     def _scalar(self, value: np.generic, where: str) -> dict[str, Any]:
@@ -119,8 +119,8 @@ class Encoder:
     ) -> dict[str, Any]:
         if value.dtype.kind == "O":
             items = [
-                self.encode(entry, f"{where}[{place}]", is_parameter=is_parameter, depth=depth)
-                for place, entry in enumerate(value.ravel().tolist())
+                self.encode(entry, f"{where}[{number}]", is_parameter=is_parameter, depth=depth)
+                for number, entry in enumerate(value.ravel().tolist())
             ]
             return {"type": "objects", "shape": list(value.shape), "items": items}
         if dtype_name(value.dtype) is None:
@@ -156,7 +156,7 @@ class Encoder:
         if id(value) in self._numbers:
             return self._numbers[id(value)][1]
         if id(value) in self._open:
-            msg = f"{where} leads back to itself, and a model file holds no circles. {JOBLIB}."
+            msg = f"{where} leads back to itself, and a model file cannot hold cycles. {JOBLIB}."
             raise InvalidInputError(msg)
         self._open.add(id(value))
         kind, state = self._state_of(value, where, is_parameter=is_parameter)
@@ -170,7 +170,7 @@ class Encoder:
             msg = f"The model has more than {MOST_OBJECTS} parts, too many for a file. {JOBLIB}."
             raise InvalidInputError(msg)
         entry: dict[str, Any] = {"kind": kind, "fields": stored}
-        if kind == FOREIGN:
+        if kind == EXTERNAL:
             entry["class"] = name_of_estimator(value)
         self.objects.append(entry)
         self._numbers[id(value)] = (value, len(self.objects) - 1)
@@ -182,7 +182,7 @@ class Encoder:
         """Return the kind of an object, and its fields."""
         kind = kind_of(value)
         if kind is None:
-            return FOREIGN, _foreign_state(value, where, is_parameter=is_parameter)
+            return EXTERNAL, _external_state(value, where, is_parameter=is_parameter)
         if kind in SEARCHES:
             return kind, fields_of_search(value)
         if is_dataclass(value):
@@ -202,14 +202,14 @@ def is_key(value: Any) -> bool:
     return isinstance(value, PLAIN) and is_short
 
 
-def _foreign_state(value: Any, where: str, *, is_parameter: bool) -> dict[str, Any]:
+def _external_state(value: Any, where: str, *, is_parameter: bool) -> dict[str, Any]:
     """Return the parameters of an estimator of scikit-learn."""
     if not is_estimator(value) or name_of_estimator(value) is None:
         refuse(where, value)
     if is_fitted(value) and not is_parameter:
         msg = (
             f"{where} is a fitted {type(value).__name__} of another library, which a model file "
-            f"cannot hold. Use an estimator of isofold in its place; or {JOBLIB}."
+            f"cannot hold. Use an estimator of isofold instead; or {JOBLIB}."
         )
         raise InvalidInputError(msg)
     parameters: dict[str, Any] = value.get_params(deep=False)
@@ -264,6 +264,6 @@ def refuse(where: str, value: Any) -> NoReturn:
     what = "function" if callable(value) and not is_estimator(value) else f"value of type {kind}"
     msg = (
         f"{where} is a {what}, and a model file holds numbers, text and what isofold is made of, "
-        f"so that loading it cannot run code. Use a named option in its place; or {JOBLIB}."
+        f"so that loading it cannot run code. Use a named option instead; or {JOBLIB}."
     )
     raise InvalidInputError(msg)

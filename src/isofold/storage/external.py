@@ -1,4 +1,4 @@
-"""What is not ours: scikit-learn's estimators as parameters, sparse matrices, and random states."""
+"""External objects: scikit-learn's estimators as parameters, sparse matrices, and random states."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from isofold.storage.flaws import Flaw, fail, require
+from isofold.storage.validation import Flaw, fail, require
 
 __all__ = [
     "is_estimator",
@@ -73,7 +73,10 @@ def name_of_estimator(estimator: Any) -> str | None:
 def make_estimator(name: str, parameters: dict[str, Any]) -> Any:
     """Build an unfitted estimator of scikit-learn from plain parameters."""
     match = ESTIMATOR_NAME.fullmatch(name)
-    require(match is not None and match[1] in MODULES, f"{name!r:.80} is no estimator that we know")
+    require(
+        match is not None and match[1] in MODULES,
+        f"{name!r:.80} is not an estimator that isofold knows",
+    )
     assert match is not None  # noqa: S101 - for the type checker
     from sklearn.base import BaseEstimator
 
@@ -107,14 +110,21 @@ def sparse_parts(matrix: Any) -> tuple[dict[str, Any], list[Any]]:
 
 def make_sparse(form: Any, arrays: list[Any], shape: Any, *, is_array: bool) -> Any:
     """Build a sparse matrix, its indices checked: SciPy trusts them."""
-    require(form in ("csr", "csc", "coo"), "a sparse matrix is of no format that we know")
-    require(all(isinstance(array, np.ndarray) for array in arrays), "a sparse matrix has no arrays")
+    require(form in ("csr", "csc", "coo"), "a sparse matrix has an unknown format")
+    require(
+        all(isinstance(array, np.ndarray) for array in arrays), "a sparse matrix lacks its arrays"
+    )
     require(
         isinstance(shape, list) and all(type(side) is int and side >= 0 for side in shape),
-        "a sparse matrix has no shape",
+        "a sparse matrix has an invalid shape",
     )
-    require(all(array.ndim == 1 for array in arrays), "a sparse matrix has tables for rows")
-    require(all(array.dtype.kind == "i" for array in arrays[1:]), "a sparse matrix has no indices")
+    require(
+        all(array.ndim == 1 for array in arrays), "the arrays of a sparse matrix have several axes"
+    )
+    require(
+        all(array.dtype.kind == "i" for array in arrays[1:]),
+        "the indices of a sparse matrix are not whole numbers",
+    )
     cls = getattr(sp, f"{form}_{'array' if is_array else 'matrix'}")
     try:
         if form == "coo":
@@ -122,7 +132,7 @@ def make_sparse(form: Any, arrays: list[Any], shape: Any, *, is_array: bool) -> 
         matrix = cls(tuple(arrays), shape=tuple(shape))
         matrix.check_format(full_check=True)
     except (ValueError, TypeError, IndexError) as error:
-        fail(f"a sparse matrix contradicts itself ({error})", error)
+        fail(f"a sparse matrix is inconsistent ({error})", error)
     return matrix
 
 
@@ -136,19 +146,19 @@ def random_state_parts(state: np.random.RandomState) -> list[Any] | None:
 
 
 def make_random_state(parts: list[Any]) -> np.random.RandomState:
-    """Build a random state, its place in the sequence checked: NumPy trusts it."""
+    """Build a random state, its position in the sequence checked: NumPy trusts it."""
     require(len(parts) == 4, "a random state is incomplete")
-    words, place, has_gauss, gauss = parts
+    words, position, has_gauss, gauss = parts
     require(
         isinstance(words, np.ndarray)
         and words.shape == (TWISTER_WORDS,)
         and words.dtype.kind == "u"
-        and type(place) is int
-        and 0 <= place <= TWISTER_WORDS
+        and type(position) is int
+        and 0 <= position <= TWISTER_WORDS
         and has_gauss in (0, 1)
         and isinstance(gauss, float),
-        "a random state is impossible",
+        "a random state is invalid",
     )
     state = np.random.RandomState(0)
-    state.set_state(("MT19937", words.astype(np.uint32), place, has_gauss, gauss))
+    state.set_state(("MT19937", words.astype(np.uint32), position, has_gauss, gauss))
     return state

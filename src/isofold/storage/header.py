@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from isofold.exceptions import InvalidInputError
-from isofold.storage.flaws import fail, require
+from isofold.storage.validation import fail, require
 
 __all__ = ["MOST_MEMBERS", "check_size", "header_text", "most_bytes", "most_values", "read_header"]
 
@@ -48,8 +48,8 @@ def count_values(text: str, *, enough: int) -> int:
     found = _count_marks(text)
     if found <= enough:
         return found
-    # Marks within text are no values. What is left without it is put together piece by piece, each
-    # of which takes more memory than its letters: so only a stretch at a time.
+    # Marks within text are not values. What is left without text is joined from parts, which take
+    # more memory than their letters: so only a stretch at a time.
     return sum(_count_marks(TEXT.sub("", part[0])) for part in STRETCH.finditer(text))
 
 
@@ -77,8 +77,8 @@ def check_size(text: bytes, n_packed: int) -> None:
     else:
         return
     msg = (
-        f"What is no array in this model {seen}, and a model file holds {limit}. Pass long lists "
-        f"among the parameters and notes as arrays, or use joblib.dump."
+        f"What is not an array in this model {seen}, and a model file holds {limit}. Pass long "
+        f"lists among the parameters and notes as arrays, or use joblib.dump."
     )
     raise InvalidInputError(msg)
 
@@ -92,14 +92,14 @@ def read_header(content: bytes, n_packed: int) -> dict[str, Any]:
         require(count_values(text, enough=most) <= most, "its header holds too many values")
         header = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        fail("its header is no JSON, or nested too deeply", error)
-    require(isinstance(header, dict), "its header is no table")
+        fail("its header is not JSON, or is nested too deeply", error)
+    require(isinstance(header, dict), "its header is not a table")
     return dict(header)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
-    require(len(table) == len(pairs), "its header says two things under one name")
+    require(len(table) == len(pairs), "its header has the same name twice")
     return table
 
 

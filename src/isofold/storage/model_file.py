@@ -2,8 +2,8 @@
 
 A model file is a zip of ``model.json`` (versions, notes, the tree of objects, checksums) and of
 arrays as NumPy writes them. It holds numbers and text only: loading builds nothing but classes of
-isofold (and unfitted ones of scikit-learn, if they were parameters), so that a stranger's file
-cannot run code.
+isofold (and unfitted ones of scikit-learn, if they were parameters), so that a file cannot
+run code.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 from isofold._files import read_path
 from isofold.exceptions import InvalidInputError, ModelFileError
 from isofold.storage.archive import ModelArchive, open_archive, write_archive
-from isofold.storage.flaws import DAMAGED, Flaw, require
 from isofold.storage.registry import FORMAT_VERSION, KINDS, MIGRATIONS, READABLE_FROM, kind_of
+from isofold.storage.validation import DAMAGED, Flaw, require
 
 __all__ = ["load", "load_with_notes", "save"]
 
@@ -63,7 +63,7 @@ def save(
     The loaded model gives the same bytes: parameters, fitted attributes, `transform`. The same
     model makes the same file. Arrays get the order of bytes of the machine that loads them. Three
     things do not come back: caches; the fitted estimator of another library in an `OutOfSample`,
-    which `transform` does not need; and what a foreign estimator among the parameters had learned.
+    which `transform` does not need; and what external estimators among the parameters learned.
     Approximate searches (``search="hnsw"``) are built again, which gives the same neighbors with
     the same version of faiss.
 
@@ -147,9 +147,9 @@ def load_with_notes(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     except OSError as error:
         reason = f"It cannot be read: {error.strerror or error}."
     except Exception as error:
-        # Whatever numbers that contradict each other may raise, the file is to blame.
+        # Inconsistent numbers may raise anything: the file is to blame.
         kind = type(error).__name__
-        reason = f"Its contents contradict each other ({kind}: {str(error)[:200]}). {DAMAGED}"
+        reason = f"Its contents are inconsistent ({kind}: {str(error)[:200]}). {DAMAGED}"
         msg = f"{str(source)!r} cannot be loaded. {reason}"
         raise ModelFileError(msg) from error
     msg = f"{str(source)!r} cannot be loaded. {reason}"
@@ -161,7 +161,7 @@ def _read(archive: ModelArchive) -> tuple[Any, dict[str, Any]]:
 
     header = _migrated(archive.header)
     notes = header.get("notes")
-    require(isinstance(notes, dict), "its notes are no table")
+    require(isinstance(notes, dict), "its notes are not a table")
     decoder = Decoder(archive.arrays())
     try:
         with np.errstate(all="ignore"):
@@ -169,14 +169,14 @@ def _read(archive: ModelArchive) -> tuple[Any, dict[str, Any]]:
     except UnknownNameError as flaw:
         msg = f"{flaw} {_advice(header)}"
         raise Flaw(msg) from flaw
-    require(_is_model(model), "it holds no model")
+    require(_is_model(model), "it does not hold a model")
     return model, dict(notes or {})
 
 
 def _migrated(header: dict[str, Any]) -> dict[str, Any]:
     """Return a header as this version writes it, or refuse one that is newer."""
     if header.get("format") != FORMAT:
-        msg = "It is a zip, but no model file of isofold. Pass what isofold.save has written."
+        msg = "It is a zip file, but not a model file. Pass a file that isofold.save wrote."
         raise Flaw(msg)
     version: Any = header.get("format_version")
     least: Any = header.get("readable_from")
@@ -228,13 +228,13 @@ def _name_of_model(model: Any) -> str:
     if kind_of(model) is None or not hasattr(model, "fit"):
         models = [name for name, kind in KINDS.items() if ".embedding." in kind.home]
         msg = (
-            f"{'The class ' + model.__name__ if isinstance(model, type) else 'A ' + name} is no "
-            f"estimator of isofold, such as {', '.join(models[:4])}; only these can be saved. Wrap "
-            f"another embedder in OutOfSample, or use joblib.dump."
+            f"{'The class ' + model.__name__ if isinstance(model, type) else 'A ' + name} is not "
+            f"an estimator of isofold, such as {', '.join(models[:4])}; only these can be saved. "
+            f"Wrap another embedder in OutOfSample, or use joblib.dump."
         )
         raise InvalidInputError(msg)
     if not _is_model(model):
-        msg = f"This {name} is not fitted, so that there is nothing to save. Call fit first."
+        msg = f"This {name} is not fitted, so there is nothing to save. Call fit first."
         raise InvalidInputError(msg)
     return name
 

@@ -1,4 +1,4 @@
-"""Fields of older files turned into those of now, by the names in `Kind.migrated`.
+"""Fields of older files converted to those of this version, by the names in `Kind.migrated`.
 
 Each function takes the stored fields of an object and returns new ones; those of a file that we
 wrote ourselves are left as they are.
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from isofold._findings import Diagnosis, Finding, Severity
-from isofold.storage.flaws import require
+from isofold.storage.validation import require
 
 __all__ = [
     "migrate_decision",

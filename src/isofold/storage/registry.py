@@ -7,7 +7,7 @@ Nothing that is not listed here is ever built from a file. For authors:
 - A class that moves or is renamed keeps its name here; only its home changes.
 - A field that is added gets its value for older files in `added` (unless the class or, for a
   parameter, its constructor has a default that means the same). One that is renamed is listed in
-  `renamed`, one that is gone in `removed`; what else has changed is turned by a function of
+  `renamed`, one that is gone in `removed`; what else has changed is converted by a function of
   `isofold.storage.older`, named in `migrated`.
 - A change that these do not cover raises `FORMAT_VERSION` and brings a function in `MIGRATIONS`.
 - If numbers of the class reach compiled code, or index other arrays, a function of
@@ -163,7 +163,7 @@ KINDS: dict[str, Kind] = {
     ),
     "AffineSubspaces": Kind("isofold.clustering.subspaces:AffineSubspaces"),
     "PPCAMixture": Kind("isofold.clustering.ppca_em:PPCAMixture", renamed={"flats": "subspaces"}),
-    # What is told about a fit.
+    # What is known about a fit.
     "Diagnosis": Kind("isofold._findings.finding:Diagnosis", renamed={"flags": "findings"}),
     "Finding": Kind("isofold._findings.finding:Finding"),
     "Severity": Kind("isofold._findings.finding:Severity"),

@@ -19,7 +19,7 @@ from isofold.neighbors.search.build import (
     NeighborSearch,
 )
 from isofold.neighbors.search.protocol import refuse_overflow
-from isofold.storage.flaws import require
+from isofold.storage.validation import require
 
 __all__ = ["SEARCHES", "fields_of_search", "make_search"]
 
@@ -49,16 +49,18 @@ def make_search(name: str, fields: dict[str, Any]) -> NeighborSearch:
     }[name]
     require(fields.keys() == wanted, f"a {name} has other fields than it should")
     points = fields["points"]
-    require(isinstance(points, np.ndarray) and points.dtype.kind == "f", "a search has no points")
+    require(
+        isinstance(points, np.ndarray) and points.dtype.kind == "f", "a search lacks its points"
+    )
     checked = check_points(points, min_samples=1)
     refuse_overflow(checked)
     if name == "BruteForceSearch":
         return BruteForceSearch(points)
     workers, width = fields["workers"], fields.get("width", 1)
-    require(type(workers) is int and workers > 0, "a search has no number of threads")
+    require(type(workers) is int and workers > 0, "a search has an invalid number of threads")
     # As many threads as were asked for, unless this machine is smaller.
     n_jobs = min(workers, os.cpu_count() or 1)
     if name == "KDTreeSearch":
         return KDTreeSearch(points, n_jobs=n_jobs)
-    require(type(width) is int and 0 < width <= WIDEST, "a search has no width")
+    require(type(width) is int and 0 < width <= WIDEST, "a search has an invalid width")
     return HNSWSearch(points, width=width, n_jobs=n_jobs)

@@ -50,12 +50,12 @@ def report_command(file: Path, embedding: Path | None, **options: Any) -> None:
     by label, column or error, neighbors of every point, and how true distances are. If the map was
     made with --columns, --missing or --scale, pass the same options here.
     """
+    from isofold import assess
     from isofold.cli.console import watched
     from isofold.cli.steps.inputs import ReadOptions
     from isofold.cli.steps.outputs import Outputs
     from isofold.cli.steps.pages import write_page
     from isofold.cli.steps.scores import scores_of, tell_scores
-    from isofold.plot import find
 
     if (embedding is None) == (options["model"] is None):
         msg = "Pass either a map or --model MODEL."
@@ -74,13 +74,13 @@ def report_command(file: Path, embedding: Path | None, **options: Any) -> None:
     for text in prepared.notes:
         console.note(text)
     with watched(console) as seen:
-        findings = find(prepared.X, shown, random_state=options["seed"], n_jobs=options["jobs"])
+        assessment = assess(prepared.X, shown, random_state=options["seed"], n_jobs=options["jobs"])
         title = options["title"] or file.name
-        write_page(page, findings, prepared, shown=shown, title=title, overwrite=options["force"])
+        write_page(page, assessment, prepared, shown=shown, title=title, overwrite=options["force"])
     for text in seen.messages:
         console.note(text)
     console.say()
-    tell_scores(console, scores_of(findings.card))
+    tell_scores(console, scores_of(assessment.card))
     console.say()
     console.say(f"Wrote {page} ({size_of(page)}). Open it in a browser.")
 

@@ -143,16 +143,18 @@ def _judge(
             scores = measure(prepared.X, model.embedding_, seed=seed, jobs=jobs)
         tell_scores(console, scores)
         return
+    from isofold import assess
     from isofold.cli.steps.pages import write_page
-    from isofold.plot import find
 
     with following(console):
-        findings = find(prepared.X, model, warnings=seen.messages, random_state=seed, n_jobs=jobs)
-    tell_scores(console, scores_of(findings.card))
+        assessment = assess(
+            prepared.X, model, warnings=seen.messages, random_state=seed, n_jobs=jobs
+        )
+    tell_scores(console, scores_of(assessment.card))
     with following(console):
         write_page(
             outputs.page,
-            findings,
+            assessment,
             prepared,
             shown=model,
             title=source.name,

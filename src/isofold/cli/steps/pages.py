@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from isofold.plot import Findings
+    from isofold.assessment import Assessment
     from isofold.tables import Prepared
 
 __all__ = ["write_page"]
@@ -14,7 +14,7 @@ __all__ = ["write_page"]
 
 def write_page(
     path: Path,
-    findings: Findings,
+    assessment: Assessment,
     prepared: Prepared,
     *,
     shown: Any,
@@ -22,17 +22,17 @@ def write_page(
     overwrite: bool,
 ) -> None:
     """Write a report page."""
+    from isofold.assessment.models import component_of_samples
     from isofold.reports import make_report
-    from isofold.reports.builder import pieces_of
 
     page = make_report(
-        findings,
+        assessment,
         labels=prepared.labels,
         label_name=prepared.preprocessing.label,
         fields={**prepared.feature_fields(), **prepared.fields},
         images=prepared.images,
         title=title,
-        pieces=pieces_of(shown),
+        components=component_of_samples(shown) if hasattr(shown, "fit") else None,
         n_features=prepared.X.shape[1],
         row_numbers=prepared.rows if len(prepared.rows) < prepared.n_rows else None,
     )

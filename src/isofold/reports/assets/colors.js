@@ -85,7 +85,7 @@ function rangeOf(values, startsAtZero) {
   }
   if (least === Infinity) return { low: 0, high: 0, cutsLow: false, cutsHigh: false };
   sample.sort((a, b) => a - b);
-  const at = (share) => sample[Math.round(share * (sample.length - 1))];
+  const at = (fraction) => sample[Math.round(fraction * (sample.length - 1))];
   const usual = sample.length > 50 ? [at(0.01), at(startsAtZero ? 0.95 : 0.99)] : [least, largest];
   const isWide = usual[1] > usual[0] && largest - least > 1.5 * (usual[1] - usual[0]);
   let [low, high] = isWide ? usual : [least, largest];
@@ -108,8 +108,8 @@ function tableOf(scheme, palette, isDark) {
     // The ends of the scale that would drown in the ground are left out.
     const [from, to] = isDark ? [0.16, 1] : [0, 0.94];
     for (let shade = 0; shade < 255; shade++) {
-      const share = from + ((to - from) * shade) / 254;
-      put(shade, palette.sequential[Math.round(share * (palette.sequential.length - 1))]);
+      const fraction = from + ((to - from) * shade) / 254;
+      put(shade, palette.sequential[Math.round(fraction * (palette.sequential.length - 1))]);
     }
   }
   const pale = isDark ? "#6b7280" : "#a3a9b3";

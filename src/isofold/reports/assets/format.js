@@ -1,4 +1,4 @@
-// Numbers, texts and small pieces of the page. Data only ever become text, never markup.
+// Numbers, texts and small elements of the page. Data only ever become text, never markup.
 
 const SHOWN_LENGTH = 120;
 
@@ -25,7 +25,7 @@ function grouped(value) {
   return value < 0 ? `−${digits}` : digits;
 }
 
-const percent = (share) => `${number(100 * share, 2)}%`;
+const percent = (fraction) => `${number(100 * fraction, 2)}%`;
 
 function time(milliseconds) {
   if (Number.isNaN(milliseconds)) return "missing";

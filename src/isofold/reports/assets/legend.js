@@ -69,7 +69,7 @@ function drawBar(app, legend) {
     legend.append(missing);
   }
   if (app.option.isDistortion) {
-    const words = "Mean error of the distances to a point's neighbors; 0.05 means 5%.";
-    legend.append(make("p", { class: "quiet", text: words }));
+    const text = "Mean error of the distances to a point's neighbors; 0.05 means 5%.";
+    legend.append(make("p", { class: "quiet", text }));
   }
 }

@@ -1,9 +1,9 @@
 // What lies above the points: lines to true neighbors, the inspected point, the lasso.
 
 const VERDICTS = {
-  true: { words: "true to 10%", dash: [], color: "--true" },
-  long: { words: "too long on the map", dash: [7, 4], color: "--long" },
-  short: { words: "too short on the map", dash: [2, 3], color: "--short" },
+  true: { text: "true to 10%", dash: [], color: "--true" },
+  long: { text: "too long on the map", dash: [7, 4], color: "--long" },
+  short: { text: "too short on the map", dash: [2, 3], color: "--short" },
 };
 
 // Whether a distance on the map is true, too long or too short.

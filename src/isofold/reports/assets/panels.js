@@ -7,8 +7,8 @@ function factsOf(app, row) {
   const { data } = app;
   const place = data.axes.map((_, axis) => number(coordinate(data, axis, row), 5)).join(", ");
   const facts = data.columns.map((column) => [cut(column.name, 40), cut(wordOf(column, row))]);
-  const untrue = data.distortion[row];
-  const distortion = Number.isNaN(untrue) ? "missing" : `${number(untrue, 3)} (${percent(untrue)})`;
+  const error = data.distortion[row];
+  const distortion = Number.isNaN(error) ? "missing" : `${number(error, 3)} (${percent(error)})`;
   return [...facts, ["distortion", distortion], ["on the map", place]];
 }
 
@@ -58,8 +58,8 @@ function showTooltip(app, x, y) {
   const body = make("div", {}, make("strong", { text: `Row ${grouped(numberOf(app.data, row))}` }));
   body.append(factList(facts.length > most ? [...facts.slice(0, most - 2), ...facts.slice(-2)] : facts));
   if (facts.length > most) {
-    const words = `${facts.length - most} more fields: click`;
-    body.append(make("p", { class: "quiet", text: words }));
+    const text = `${facts.length - most} more fields: click`;
+    body.append(make("p", { class: "quiet", text }));
   }
   tooltip.replaceChildren(...(picture ? [picture] : []), body);
   tooltip.hidden = false;
@@ -77,8 +77,8 @@ function showPoint(app) {
   const row = app.pinned;
   byId("point-clear").hidden = row < 0;
   if (row < 0) {
-    const words = "Click a point to see its true neighbors in the data, joined to it by lines.";
-    panel.replaceChildren(make("p", { class: "empty", text: words }));
+    const text = "Click a point to see its true neighbors in the data, joined to it by lines.";
+    panel.replaceChildren(make("p", { class: "empty", text }));
     return;
   }
   const pairs = app.neighborsOf(row);
@@ -95,10 +95,10 @@ function showPoint(app) {
     head.lastChild.append(make("p", { class: "quiet", text: instead }));
   }
   const kept = pairs.filter((pair) => pair.rank <= pairs.length).length;
-  const words =
+  const text =
     `${kept} of its ${pairs.length} nearest in the data are among the ${pairs.length} nearest ` +
     `on the map.`;
-  panel.replaceChildren(head, make("p", { text: words }), lineKey(app, pairs), neighborTable(app, pairs));
+  panel.replaceChildren(head, make("p", { text }), lineKey(app, pairs), neighborTable(app, pairs));
 }
 
 function lineKey(app, pairs) {
@@ -110,7 +110,7 @@ function lineKey(app, pairs) {
         "li",
         {},
         make("span", { class: `line line-${name}`, "aria-hidden": "true" }),
-        `${count} ${verdict.words}`,
+        `${count} ${verdict.text}`,
       ),
     );
   }
@@ -159,16 +159,16 @@ function showSelection(app) {
   const isEmpty = selection.count === 0;
   byId("selection-actions").hidden = isEmpty;
   if (isEmpty) {
-    const words =
+    const text =
       "Nothing is selected. Draw a lasso (Shift-drag), or use the buttons Select view and " +
       "Select class.";
-    panel.replaceChildren(make("p", { class: "empty", text: words }));
+    panel.replaceChildren(make("p", { class: "empty", text }));
     return;
   }
   const rows = selection.rows();
   const mean = meanDistortion(data, rows);
-  const share = percent(selection.count / data.n);
-  const words = `${grouped(selection.count)} of ${grouped(data.n)} rows (${share}) selected.`;
+  const fraction = percent(selection.count / data.n);
+  const text = `${grouped(selection.count)} of ${grouped(data.n)} rows (${fraction}) selected.`;
   const compared =
     `Mean distortion ${number(mean, 3)}; ${number(app.meanDistortion, 3)} over all rows.`;
   const label = data.columns[0];
@@ -184,7 +184,7 @@ function showSelection(app) {
   const names = ["row", ...(label ? [cut(label.name, 24)] : []), "distortion"];
   const head = make("tr", {}, ...names.map((text) => make("th", { scope: "col", text })));
   const table = make("table", { class: "selected" }, make("thead", {}, head), body);
-  panel.replaceChildren(make("p", { id: "selection-count", text: words }), make("p", { text: compared }), table);
+  panel.replaceChildren(make("p", { id: "selection-count", text }), make("p", { text: compared }), table);
   if (rows.length > LISTED) {
     const more = `The first ${LISTED} rows are listed; the download has all.`;
     panel.append(make("p", { class: "quiet", text: more }));
@@ -200,4 +200,4 @@ function showStatus(app, seen) {
   byId("scale-text").textContent = number(bar.length, 3);
 }
 
-const say = (words) => (byId("live").textContent = words);
+const say = (text) => (byId("live").textContent = text);

@@ -16,9 +16,9 @@ function wire(app) {
   onClick("download", () => download(csvOf(app.data, app.selection.rows()), "isofold-selection.csv"));
   onClick("copy-rows", async () => {
     const done = await copyText(app.selection.rows().map((row) => numberOf(app.data, row)).join("\n"));
-    const words = done ? "Row numbers are copied." : "The browser does not allow to copy.";
-    byId("copy-status").textContent = words;
-    say(words);
+    const text = done ? "Row numbers are copied." : "The browser does not allow copying.";
+    byId("copy-status").textContent = text;
+    say(text);
   });
   wireAxes(app);
   onClick("theme", () => switchTheme(app));

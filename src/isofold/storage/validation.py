@@ -1,4 +1,4 @@
-"""Whether a value is what a field of a class is annotated to be."""
+"""Whether what a file holds is what it says: flaws of files, and types of fields."""
 
 from __future__ import annotations
 
@@ -7,11 +7,29 @@ import typing
 from collections.abc import Callable
 from functools import cache
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-__all__ = ["matches", "type_hints"]
+__all__ = ["DAMAGED", "Flaw", "fail", "matches", "require", "type_hints"]
+
+DAMAGED = "Get the file again from where it came, or save the model again."
+
+
+class Flaw(Exception):  # noqa: N818 - not for users, who get a ModelFileError
+    """A file cannot be loaded; the message is for the user, and `load` adds the file name."""
+
+
+def fail(what: str, cause: Exception | None = None) -> NoReturn:
+    """Raise the flaw of a file that is damaged or contradicts itself."""
+    msg = f"The file is damaged: {what}. {DAMAGED}"
+    raise Flaw(msg) from cause
+
+
+def require(condition: Any, what: str) -> None:
+    """Raise a flaw unless a condition holds; `what` is wrong otherwise."""
+    if not condition:
+        fail(what)
 
 
 @cache
