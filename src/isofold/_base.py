@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isofold._display import DisplayMixin
-from isofold._findings import Diagnosis, Finding, emit
+from isofold._findings import Diagnosis, Finding, emit, parameter, setting
 from isofold._memory import require_memory
 from isofold._parallel import one_blas_thread
 from isofold._progress.stages import fitting
@@ -319,9 +319,9 @@ class BaseEmbedder(
             # The map, a part of it that is padded, and a copy in principal axes.
             require_memory(
                 3 * 8 * n_samples * int(r),
-                what=f"A map of {n_samples} samples with n_components={r}",
+                what=f"A map of {n_samples} samples with {setting('n_components', r)}",
                 instead=f"{n_samples} samples span at most {n_samples - 1} dimensions; pass no "
-                f"larger n_components than that.",
+                f"larger {parameter('n_components')} than that.",
             )
 
     def _read_distances(self, X: Any, *, square: bool) -> FloatArray:

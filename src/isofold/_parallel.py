@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
+from isofold._findings import setting
 from isofold._progress.stages import Stage, interrupted, within_fit
 from isofold.exceptions import EarlyInterrupt, InvalidInputError
 
@@ -107,7 +108,10 @@ def n_workers(n_jobs: int | None) -> int:
 
     Whatever is asked for, there are no more than 64 or one a core: results do not depend on it.
     """
-    msg = f"n_jobs={n_jobs!r} must be a whole number other than 0 (-1 for all cores), or None."
+    msg = (
+        f"{setting('n_jobs', n_jobs)} must be a whole number other than 0 (-1 for all cores), "
+        f"or None."
+    )
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
         raise InvalidInputError(msg)
     try:

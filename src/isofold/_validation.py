@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
+from isofold._findings import parameter, setting
 from isofold._memory import block_rows
 from isofold._typing import FloatArray
 from isofold.exceptions import InputTypeError, InvalidInputError
@@ -320,8 +321,8 @@ def check_n_neighbors(
     k = check_count(n_neighbors, name=name)
     if k >= n_samples:
         msg = (
-            f"{name}={k} but there are only {n_samples} {what}, so a point has at most "
-            f"{n_samples - 1} neighbors. Pass {name} <= {n_samples - 1}."
+            f"{setting(name, k)} but there are only {n_samples} {what}, so a point has at most "
+            f"{n_samples - 1} neighbors. Pass {parameter(name)} <= {n_samples - 1}."
         )
         raise InvalidInputError(msg)
     return k
@@ -330,7 +331,7 @@ def check_n_neighbors(
 def check_count(value: Any, *, name: str, minimum: int = 1) -> int:
     """Return a whole number not below `minimum`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
-        msg = f"{name}={value!r} must be a whole number of at least {minimum}."
+        msg = f"{setting(name, value)} must be a whole number of at least {minimum}."
         raise InvalidInputError(msg)
     return int(value)
 
@@ -340,8 +341,8 @@ def check_repeats(value: Any, *, name: str) -> int:
     count = check_count(value, name=name)
     if count > MOST_REPEATS:
         msg = (
-            f"{name}={count} is how often the work is repeated: nothing ends it earlier, and the "
-            f"result no longer gets better. Pass at most {MOST_REPEATS}."
+            f"{setting(name, count)} is how often the work is repeated: nothing ends it earlier, "
+            f"and the result no longer gets better. Pass at most {MOST_REPEATS}."
         )
         raise InvalidInputError(msg)
     return count
@@ -350,7 +351,7 @@ def check_repeats(value: Any, *, name: str) -> int:
 def check_positive(value: Any, *, name: str) -> float:
     """Return a positive finite number."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-        msg = f"{name}={value!r} must be a positive number."
+        msg = f"{setting(name, value)} must be a positive number."
         raise InvalidInputError(msg)
     return float(value)
 
@@ -358,7 +359,7 @@ def check_positive(value: Any, *, name: str) -> float:
 def check_fraction(value: Any, *, name: str) -> float:
     """Return a number strictly between zero and one."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
-        msg = f"{name}={value!r} must be a number between 0 and 1, both excluded."
+        msg = f"{setting(name, value)} must be a number between 0 and 1, both excluded."
         raise InvalidInputError(msg)
     return float(value)
 
@@ -369,8 +370,8 @@ def check_seed(random_state: Any) -> np.random.RandomState:
         return check_random_state(random_state)
     except ValueError as error:
         msg = (
-            f"random_state={random_state!r} must be a whole number, for the same result every "
-            f"time, a RandomState, or None."
+            f"{setting('random_state', random_state)} must be a whole number, for the same result "
+            f"every time, a RandomState, or None."
         )
         raise InvalidInputError(msg) from error
 
@@ -379,7 +380,7 @@ def check_choice(value: Any, choices: Iterable[str], *, name: str) -> str:
     """Return a name that is one of the choices."""
     names = tuple(choices)
     if not isinstance(value, str) or value not in names:
-        msg = f"{name}={value!r} is unknown. Choose one of {', '.join(names)}."
+        msg = f"{setting(name, value)} is unknown. Choose one of {', '.join(names)}."
         raise InvalidInputError(msg)
     return value
 
@@ -387,6 +388,6 @@ def check_choice(value: Any, choices: Iterable[str], *, name: str) -> str:
 def check_flag(value: Any, *, name: str) -> bool:
     """Return True or False."""
     if not isinstance(value, bool | np.bool_):
-        msg = f"{name}={value!r} must be True or False."
+        msg = f"{setting(name, value)} must be True or False."
         raise InvalidInputError(msg)
     return bool(value)

@@ -8,10 +8,12 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from isofold import IPA, datasets, load, save
-from isofold.cli.methods import METHODS
-from isofold.cli.scores import measure
+from isofold.cli.steps.scores import measure
 from isofold.datasets import swiss_roll
+from isofold.embedding.catalog import BY_SHELL_NAME
+from isofold.neighbors import Bridged, Radius
 from isofold.quality import procrustes_error, scorecard
+from isofold.sdp import Soft
 from isofold.survey import data
 from support.command_runs import WORDS, read_csv, run, write_array, write_csv, write_roll
 
@@ -193,7 +195,7 @@ def test_report_of_a_map_and_of_a_model(roll, tmp_path):
     assert not (tmp_path / "few.html").exists()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BY_SHELL_NAME)
 def test_every_method_makes_a_map(method, tmp_path):
     path = write_csv(
         tmp_path / "sheet.csv",
@@ -242,6 +244,16 @@ def test_settings_reach_the_method(tmp_path):
     wanted = {"refine": True, "piece_size": 15, "merge": "parallel", "random_state": 7}
     parameters = load(model).get_params()
     assert {**wanted, "n_neighbors": 9}.items() <= parameters.items()
+
+
+def test_words_and_numbers_stand_for_objects(tmp_path):
+    path, model = write_array(tmp_path / "sheet.npy"), tmp_path / "model.iso"
+    for graph, made in (("bridged", Bridged()), ("0.9", Radius(0.9))):
+        words = ("-m", "mvu", "--set", f"graph={graph}", "--set", "lengths=16")
+        result = run("embed", path, "--model", model, "--force", *words)
+        assert result.exit_code == 0, result.stderr
+        parameters = load(model).get_params()
+        assert (parameters["graph"], parameters["lengths"]) == (made, Soft(16.0))
 
 
 def test_compare_goes_on_after_failures(tmp_path, monkeypatch):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from isofold import IPA
-from isofold.cli.console.console import clean
-from isofold.cli.steps.mapping import Outputs
+from isofold.cli.console import clean
+from isofold.cli.steps.outputs import Outputs
 from isofold.exceptions import InvalidInputError
 from support.command_runs import read_csv, run, run_program, write_array, write_csv, write_roll
 from support.fuzzed_files import write_all
@@ -168,7 +168,7 @@ def test_a_failed_fit_leaves_nothing_behind(error, code, sheet, tmp_path, monkey
     assert list(tmp_path.iterdir()) == [sheet]
     if code == 1:
         assert type(error).__name__ in result.stderr
-        assert "error of isofold" in result.stderr
+        assert "bug in isofold" in result.stderr
 
 
 def test_tracebacks_are_shown_on_demand(sheet, tmp_path, monkeypatch):
@@ -222,7 +222,7 @@ def test_a_finished_fit_is_not_lost_for_its_figures(
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("isofold.cli.scores.measure", fail)
+    monkeypatch.setattr("isofold.cli.steps.scores.measure", fail)
     result = run("embed", sheet, "-m", "ipa", "-o", tmp_path / "m.csv")
     assert result.exit_code == code
     assert words in result.stderr

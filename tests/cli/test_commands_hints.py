@@ -1,12 +1,15 @@
 """Maps that are measured against data as they were not made of, and other traps for users."""
 
 import os
+import re
 import sys
+import warnings
 
 import numpy as np
 import pytest
 
-from isofold import reports
+from isofold import IPA, load, reports
+from isofold._findings import SHELL, Severity
 from support.command_runs import read_csv, run, write_array, write_csv
 
 ASKED = "Was the map made with --scale"
@@ -62,11 +65,69 @@ def test_names_of_files_need_not_be_text(ending, sheet):
     assert again.exit_code == 0, again.stderr
 
 
-def test_errors_of_methods_name_options(sheet):
-    result = run("embed", sheet, "-o", sheet.with_name("m.csv"), "-m", "ipa", "-d", "4")
-    assert result.exit_code == 2
-    assert "--n-components 3" in result.stderr
-    assert "n_components" not in result.stderr
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("embed FILE -o m.csv -m ipa -d 4", "--n-components 3"),
+        ("embed FILE -o m.csv -m plml -d 4", "--n-components 3"),
+        ("embed FILE -o m.csv -m auto -d 4", "--n-components 3"),
+        ("embed FILE -o m.csv -m local-mds --jobs 0", "--jobs 0 must be"),
+        ("embed FILE -o m.csv -m ipa --set n_patches=0", "--set n_patches=0 must be"),
+        ("embed FILE -o m.csv -m ipa --set n_patches=90", "Pass at most --set n_patches="),
+        ("embed FILE -o m.csv -m ipa --set chart=round", "--set chart=round is unknown"),
+        ("embed FILE -o m.csv -m mvu --set angles=3", "--set angles=3 must be"),
+        ("embed FILE -o m.csv -m plml --set merge=isomap -d 1", "Use --set merge=parallel"),
+        ("embed FILE -o m.csv --set tolerance=2", "--set tolerance=2 must be"),
+        ("embed FILE -o m.csv --max-seconds inf", "--max-seconds inf must be"),
+        ("evaluate sheet.npy sheet.npy -k 40", "Pass --n-neighbors <= 29"),
+        ("datasets swiss_roll --noise 1e300", "Pass --noise 0.0"),
+        ("datasets holed_swiss_roll --rows 1", "--rows 1 must be"),
+    ],
+)
+def test_errors_of_methods_name_options(words, named, sheet, monkeypatch):
+    monkeypatch.chdir(sheet.parent)
+    result = run(*(sheet.name if word == "FILE" else word for word in words.split()))
+    assert result.exit_code == 2, result.stderr
+    assert named in result.stderr
+    assert not re.search(r"(?<!--set )\b[a-z]+_[a-z]+=|n_components|n_neighbors", result.stderr)
+
+
+def test_doubts_are_those_of_the_model_with_options_in_place_of_parameters(tmp_path):
+    ball = tmp_path / "ball.npy"
+    np.save(ball, np.random.RandomState(0).randn(60, 12))
+    result = run("embed", ball, "--model", tmp_path / "m.iso", "-m", "ipa", "--quiet")
+    diagnosis = load(tmp_path / "m.iso").diagnosis_
+    doubts = [f"warning: {finding.text(SHELL)}" for finding in diagnosis.raised]
+    assert result.stderr.splitlines() == doubts
+    assert len(doubts) > 1
+    assert "--n-components" in result.stderr
+
+
+def test_a_decision_is_told_once_without_what_is_shown_elsewhere(tmp_path):
+    ball = tmp_path / "ball.npy"
+    np.save(ball, np.random.RandomState(0).randn(60, 12))
+    result = run("embed", ball, "--model", tmp_path / "m.iso", "--max-seconds", 2)
+    model = load(tmp_path / "m.iso")
+    for finding in model.decision_.findings:
+        n_shown = 0 if finding.code == "quality" or finding.severity is Severity.CHECKED else 1
+        assert result.stderr.count(finding.text(SHELL)) == n_shown, finding
+    assert f"warning: {model.diagnosis_['lost_distances'].text(SHELL)}" in result.stderr
+
+
+def test_warnings_of_other_libraries_are_notes(tmp_path, monkeypatch):
+    fit = IPA.fit
+
+    def warn(self, X, y=None):
+        warnings.warn("a library\nwarns", RuntimeWarning, stacklevel=2)
+        warnings.warn("something is old", DeprecationWarning, stacklevel=2)
+        return fit(self, X, y)
+
+    monkeypatch.setattr(IPA, "fit", warn)
+    flat = write_array(tmp_path / "flat.npy")
+    result = run("embed", flat, "-o", tmp_path / "m.csv", "-m", "ipa", "--strict")
+    assert result.exit_code == 0, result.stderr
+    assert "note: a library warns\n" in result.stderr
+    assert "something is old" not in result.stderr
 
 
 def test_pages_number_rows_as_the_file_does(sheet, monkeypatch):

@@ -18,9 +18,9 @@ import time
 import isofold
 from isofold._progress.stages import fitting, interrupted, interruptible, stage
 from isofold.cli import main
-from isofold.cli.console import watch as _watch
+from isofold.cli import console
 
-_watch.PATIENCE = 0.1
+console.PATIENCE = 0.1
 fit = isofold.IPA.fit
 
 def slow(self, X, y=None):

@@ -85,7 +85,7 @@ def test_annotated_matrix(tmp_path, ending, encode):
     prepared = prepare(read_table(path), label="kind")
     np.testing.assert_array_equal(prepared.X, matrix)
     assert prepared.X.dtype == np.float32
-    assert prepared.recipe.features == ("g1", "g2", "g3")
+    assert prepared.preprocessing.features == ("g1", "g2", "g3")
     assert prepared.labels.tolist() == ["u", "v", "", "u"]
     assert prepared.fields["name"].tolist() == list("pqrs")
     assert prepared.fields["doublet"].tolist() == [1, 0, 0, 1]
@@ -95,7 +95,7 @@ def test_annotated_matrix(tmp_path, ending, encode):
     np.testing.assert_array_equal(layer.X, 2 * matrix)
     reduced = prepare(read_table(path, key="obsm/X_pca"))
     np.testing.assert_array_equal(reduced.X, data.obsm["X_pca"])
-    assert reduced.recipe.features == 2
+    assert reduced.preprocessing.features == 2
     with pytest.raises(InvalidInputError, match=r"no matrix 'Y'.*'layers/double'"):
         read_table(path, key="Y")
 
@@ -174,7 +174,7 @@ def test_archive_with_several_arrays(tmp_path):
     np.savez(path, train=X, test=X[:9], y=np.arange(len(X)) % 3, other=np.ones(4))
     with pytest.raises(InvalidInputError, match=r"'train' \(77 x 4\), 'test' \(9 x 4\).*--key"):
         read_table(path)
-    with pytest.raises(InvalidInputError, match="Is it 'train' that you mean"):
+    with pytest.raises(InvalidInputError, match="Did you mean 'train'"):
         read_table(path, key="trains")
     table = read_table(path, key="train")
     assert [column.name for column in table.columns] == ["y"]
@@ -242,7 +242,7 @@ def test_missing_packages_are_named(tmp_path, monkeypatch, ending, module):
         ("a\0b.csv", "cannot be opened"),
         ("x" * 5000 + ".csv", "cannot be opened"),
         ("/dev/zero", "device"),
-        ("tabel.csv", r"no such file\. Is it 'table\.csv' that you mean"),
+        ("tabel.csv", r"no such file\. Did you mean 'table\.csv'"),
         ("no/such/folder.csv", "no such file"),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from isofold.exceptions import InvalidInputError, ModelFileError
-from isofold.tables import Column, Recipe, Table, apply_recipe, prepare
+from isofold.tables import Column, Preprocessing, Table, prepare, preprocess
 
 N = 20
 RNG = np.random.default_rng(3)
@@ -35,7 +35,7 @@ def table():
 
 def test_features_are_the_numbers_that_measure(table):
     prepared = prepare(table, label="kind")
-    assert prepared.recipe.features == ("a", "b", "pixel1", "pixel2")
+    assert prepared.preprocessing.features == ("a", "b", "pixel1", "pixel2")
     np.testing.assert_array_equal(prepared.X[:, 1], table.columns[2].values)
     assert prepared.labels.tolist() == [i % 4 for i in range(N)]
     assert prepared.labels.dtype == np.int64
@@ -61,7 +61,7 @@ def test_features_are_the_numbers_that_measure(table):
     ],
 )
 def test_columns_by_name_pattern_and_range(table, columns, exclude, features):
-    assert prepare(table, columns=columns, exclude=exclude).recipe.features == features
+    assert prepare(table, columns=columns, exclude=exclude).preprocessing.features == features
 
 
 @pytest.mark.parametrize(
@@ -69,15 +69,15 @@ def test_columns_by_name_pattern_and_range(table, columns, exclude, features):
     [
         (
             {"columns": ["pixel3"]},
-            r"no column 'pixel3'\. Is it 'pixel2' and 'pixel1' that you mean",
+            r"no column 'pixel3'\. Did you mean 'pixel2' and 'pixel1'\?",
         ),
         ({"columns": ["q*"]}, r"no column 'q\*'.*There are 'id', 'a'"),
-        ({"label": "Kind2"}, "Is it 'kind' that you mean"),
+        ({"label": "Kind2"}, r"Did you mean 'kind'\?"),
         ({"exclude": ["nope"]}, "no column 'nope'"),
         ({"columns": ["word"]}, r"column 'word' holds text, such as 'w0'"),
         ({"columns": ["kind"], "label": "kind"}, "no column of numbers is left"),
-        ({"missing": "guess"}, "'guess' is no way of missing values"),
-        ({"scale": "log"}, "'log' is no way of scaling"),
+        ({"missing": "guess"}, "'guess' is unknown for missing values"),
+        ({"scale": "log"}, "'log' is unknown for scaling"),
     ],
 )
 def test_what_cannot_be_asked_for(table, options, words):
@@ -88,11 +88,11 @@ def test_what_cannot_be_asked_for(table, options, words):
 
 def test_counting_columns_need_length_and_company():
     short = table_of(a=[1, 2, 3], b=[2.5, 1, 7])
-    assert prepare(short).recipe.features == ("a", "b")
+    assert prepare(short).preprocessing.features == ("a", "b")
     alone = table_of(a=np.arange(50))
-    assert prepare(alone).recipe.features == ("a",)
+    assert prepare(alone).preprocessing.features == ("a",)
     fractions = table_of(index=np.arange(N) + 0.5, b=RNG.normal(size=N))
-    assert prepare(fractions).recipe.features == ("index", "b")
+    assert prepare(fractions).preprocessing.features == ("index", "b")
 
 
 def with_gaps():
@@ -117,7 +117,7 @@ def test_gaps_are_filled_by_the_median():
     prepared = prepare(with_gaps(), missing="median")
     assert prepared.X[:, 0].tolist() == [1, 3.5, 3, 4, 8]
     assert prepared.X[:, 1].tolist() == [1, 2, 1.5, 1.5, 1.5]
-    assert prepared.recipe.fill == (3.5, 1.5, 3.0)
+    assert prepared.preprocessing.fill == (3.5, 1.5, 3.0)
     assert any("More than half" in note and "'b'" in note for note in prepared.notes)
 
 
@@ -136,7 +136,7 @@ def test_scaling_gives_mean_0_and_variance_1():
     np.testing.assert_allclose(prepared.X.mean(axis=0), 0, atol=tolerance)
     np.testing.assert_allclose(prepared.X[:, :2].std(axis=0), 1, atol=tolerance)
     assert prepared.X[:, 2].tolist() == [0.0] * N
-    assert any("without effect on distances: 'same'" in note for note in prepared.notes)
+    assert any("distances do not depend on them: 'same'" in note for note in prepared.notes)
     np.testing.assert_allclose(
         prepared.feature_fields()["a"], table.columns[0].values, rtol=1e-15 * N
     )
@@ -178,50 +178,52 @@ def test_labels():
     np.testing.assert_array_equal(prepare(measured, label="y").labels, [0.5, np.nan, 2])
 
 
-def test_recipe_does_the_same_to_new_rows(table):
+def test_preprocessing_does_the_same_to_new_rows(table):
     table.columns[1].values[3] = np.nan
     prepared = prepare(table, label="kind", missing="median", scale="standard")
-    again = Recipe.from_json(prepared.recipe.to_json())
-    assert again == prepared.recipe
+    again = Preprocessing.from_json(prepared.preprocessing.to_json())
+    assert again == prepared.preprocessing
     order = [5, 1, 3, 2]
     shuffled = Table(
         tuple(Column(c.name, c.values[order]) for c in reversed(table.columns)), 4, "new.csv"
     )
-    new = apply_recipe(again, shuffled)
+    new = preprocess(shuffled, again)
     np.testing.assert_array_equal(new.X, prepared.X[order])
     assert new.labels.tolist() == prepared.labels[order].tolist()
     without_label = Table(table.columns[:-1], N, "new.csv")
-    assert apply_recipe(again, without_label).labels is None
+    assert preprocess(without_label, again).labels is None
     one = Table(tuple(Column(c.name, c.values[:1]) for c in table.columns), 1, "one.csv")
-    np.testing.assert_array_equal(apply_recipe(again, one).X, prepared.X[:1])
+    np.testing.assert_array_equal(preprocess(one, again).X, prepared.X[:1])
 
 
-def test_recipe_refuses_other_tables(table):
-    recipe = prepare(table, label="kind").recipe
+def test_preprocessing_refuses_other_tables(table):
+    preprocessing = prepare(table, label="kind").preprocessing
     with pytest.raises(InvalidInputError, match=r"1 of the 4 features .* not in this table: 'b'"):
-        apply_recipe(recipe, Table(tuple(c for c in table.columns if c.name != "b"), N, "new.csv"))
+        preprocess(
+            Table(tuple(c for c in table.columns if c.name != "b"), N, "new.csv"), preprocessing
+        )
     words = table_of(a=["x"] * N, **{n: RNG.normal(size=N) for n in ("b", "pixel1", "pixel2")})
     with pytest.raises(InvalidInputError, match="are text in this table: 'a'"):
-        apply_recipe(recipe, words)
+        preprocess(words, preprocessing)
 
 
-def test_recipe_of_data_without_names():
+def test_preprocessing_of_data_without_names():
     block = RNG.normal(size=(N, 3)).astype(np.float32)
     table = Table((), N, "a.npy", has_names=False, block=block)
-    recipe = prepare(table).recipe
-    assert recipe.features == 3
-    assert recipe.columns == ("column1", "column2", "column3")
+    preprocessing = prepare(table).preprocessing
+    assert preprocessing.features == 3
+    assert preprocessing.columns == ("column1", "column2", "column3")
     headerless = table_of(has_names=False, column1=[1, 2], column2=[3, 4], column3=[5, 6])
-    assert apply_recipe(recipe, headerless).X.tolist() == [[1, 3, 5], [2, 4, 6]]
+    assert preprocess(headerless, preprocessing).X.tolist() == [[1, 3, 5], [2, 4, 6]]
     with pytest.raises(InvalidInputError, match=r"3 columns without names, but .* 2 columns"):
-        apply_recipe(recipe, Table((), N, "b.npy", has_names=False, block=block[:, :2]))
+        preprocess(Table((), N, "b.npy", has_names=False, block=block[:, :2]), preprocessing)
     some = prepare(table, columns=["1", "3"], label="column2")
-    assert some.recipe.features == ("column1", "column3")
+    assert some.preprocessing.features == ("column1", "column3")
     np.testing.assert_array_equal(some.X, block[:, [0, 2]])
     np.testing.assert_array_equal(some.labels, block[:, 1])
 
 
-GOOD = Recipe(("a", "b"), "y", "median", (1.0, 2.0), (0.0, 0.0), (1.0, 1.0)).to_json()
+GOOD = Preprocessing(("a", "b"), "y", "median", (1.0, 2.0), (0.0, 0.0), (1.0, 1.0)).to_json()
 
 
 @pytest.mark.parametrize(
@@ -240,8 +242,10 @@ GOOD = Recipe(("a", "b"), "y", "median", (1.0, 2.0), (0.0, 0.0), (1.0, 1.0)).to_
         {**GOOD, "center": None}, {**GOOD, "center": [float("inf"), 0.0]},
     ],
 )  # fmt: skip
-def test_hostile_recipes(value):
-    assert Recipe.from_json(GOOD).n_features == 2
-    with pytest.raises(ModelFileError, match="recipe for tables cannot be used") as caught:
-        Recipe.from_json(value)
+def test_hostile_preprocessing(value):
+    assert Preprocessing.from_json(GOOD).n_features == 2
+    with pytest.raises(
+        ModelFileError, match="preprocessing in the model file cannot be used"
+    ) as caught:
+        Preprocessing.from_json(value)
     assert "\n" not in str(caught.value)

@@ -54,9 +54,9 @@ def test_arrays_of_maps_come_back(tmp_path):
 
 def test_bare_coordinates_need_all_rows(tmp_path):
     check_map_rows(tmp_path / "map.csv", ROWS)
-    with pytest.raises(InvalidInputError, match=r"cannot tell which\. Write \.csv"):
+    with pytest.raises(InvalidInputError, match=r"cannot say which\. Write \.csv"):
         check_map_rows(tmp_path / "map.npy", ROWS)
-    with pytest.raises(InvalidInputError, match="cannot tell which"):
+    with pytest.raises(InvalidInputError, match="cannot say which"):
         write_embedding(tmp_path / "map.npy", Y, rows=ROWS)
     assert list(tmp_path.iterdir()) == []
 

@@ -48,7 +48,7 @@ class Vocabulary:
             value = value.shell
         if name in options:
             return f"{options[name]} {value}"
-        if self.other_option:
+        if self.other_option and name.isidentifier():
             text = str(value).lower() if isinstance(value, bool) else value
             return f"{self.other_option} {name}={text}"
         return f"{name}={value!r}"

@@ -1,4 +1,4 @@
-"""What all commands have in common: options in sections, examples that work, two extra options."""
+"""What all commands have in common: sections of options, examples, vocabulary, two options."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from isofold.cli.console.console import Console
+from isofold.cli.console import Console
 
 __all__ = ["Command", "SectionOption", "command", "option"]
 
@@ -38,7 +38,7 @@ class SectionOption(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help text has sections and examples.
+    """A command whose help text has sections and examples, and whose errors name options.
 
     Parameters
     ----------
@@ -62,11 +62,18 @@ class Command(click.Command):
         self.examples = examples
         self.choices = choices or {}
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; parameters in its errors are called by their options."""
+        from isofold._findings import SHELL, speaking
+
+        with speaking(SHELL):
+            return super().invoke(ctx)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section, then the examples."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            # Arguments are told of in the text.
+            # Arguments are explained in the text.
             is_option = isinstance(parameter, click.Option)
             record = parameter.get_help_record(ctx) if is_option else None
             if record is not None:
@@ -79,7 +86,7 @@ class Command(click.Command):
                 formatter.write_dl([(flags.ljust(width), text) for flags, text in records])
         if self.choices:
             with formatter.section("Methods"):
-                formatter.write_dl([(n.ljust(width), words) for n, words in self.choices.items()])
+                formatter.write_dl([(n.ljust(width), title) for n, title in self.choices.items()])
         with formatter.section("Examples"):
             for example in self.examples:
                 line, _, purpose = example.partition("#")
@@ -96,7 +103,7 @@ def command(
     def decorate(function: Callable[..., Any]) -> Command:
         for flags, callback, text in (
             (("--debug",), _set_debug, "Show where an error happened."),
-            (("-q", "--quiet"), _set_quiet, "Say nothing but warnings and errors."),
+            (("-q", "--quiet"), _set_quiet, "Show only warnings and errors."),
         ):
             function = click.option(
                 *flags, cls=SectionOption, is_flag=True, expose_value=False, callback=callback,

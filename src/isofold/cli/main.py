@@ -1,4 +1,4 @@
-"""The command `isofold`: finds sub-commands when they are asked for, and catches every error.
+"""The command `isofold`: loads sub-commands when they are needed, and catches every error.
 
 Exit codes: 0 done; 1 an error of ours; 2 bad usage or input; 3 the map is doubtful (only with
 ``--strict``); 130 Ctrl-C. A standard stream that is closed (``>&-``) counts as ``>/dev/null``: what
@@ -20,7 +20,7 @@ import click
 from isofold import __version__
 from isofold._progress import signals as _interrupts
 from isofold.cli.command import SETTINGS, Command
-from isofold.cli.console.console import Console, clean
+from isofold.cli.console import Console, clean
 from isofold.cli.streams import discard_rest, open_closed
 from isofold.exceptions import (
     ConvergenceError,
@@ -39,12 +39,12 @@ COMMANDS = {
     "Make maps": {
         "embed": "Make a map of a data file.",
         "transform": "Place new rows on a map that was saved.",
-        "demo": "Unfold a rolled sheet, to see what comes out.",
+        "demo": "Unfold a rolled sheet, to see what isofold does.",
     },
     "Judge maps": {
-        "evaluate": "Measure how true a map is, whoever made it.",
+        "evaluate": "Measure how true a map is, whatever tool made it.",
         "report": "Write a page to look at a map and its errors.",
-        "compare": "Make maps by several methods and measure all.",
+        "compare": "Make maps by several methods and measure them all.",
     },
     "Look at data": {
         "dimension": "Estimate how many dimensions data really have.",
@@ -56,7 +56,7 @@ COMMANDS = {
 }
 SHORT_HELP = {name: text for group in COMMANDS.values() for name, text in group.items()}
 
-# What a user can do something about. Everything else is an error of ours.
+# Errors that a user can do something about. All others are ours.
 USER_ERRORS = (
     InvalidInputError,
     MissingDependencyError,
@@ -111,11 +111,11 @@ class CommandLine(click.Group):
 
 
 def run(group: click.Group, args: list[str]) -> int:
-    """Run a command line and return its exit code; the one place that catches all."""
+    """Run a command line and return its exit code; the only function that catches all errors."""
     open_closed()
     console = Console()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Names may have signs that the terminal cannot show.
+        # Names may have characters that the terminal cannot show.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with _interrupts.raising():
@@ -131,8 +131,8 @@ def run(group: click.Group, args: list[str]) -> int:
     except BrokenPipeError:
         code = ExitCode.BROKEN_PIPE
     except (KeyboardInterrupt, Exception) as error:
-        words, code = explain(error, console)
-        console.fail(words)
+        text, code = explain(error, console)
+        console.fail(text)
     discard_rest()
     return ExitCode.INTERRUPTED if _interrupts.seen() else code or ExitCode.DONE
 
@@ -142,26 +142,26 @@ def explain(error: BaseException, console: Console) -> tuple[str, int]:
     if console.wants_traceback:
         click.echo(traceback.format_exc(), err=True)
     is_ours = not isinstance(error, (click.ClickException, *USER_ERRORS))
-    # Ctrl-C while a library is loaded may come out as an error of that.
+    # Ctrl-C while a library is loaded may come out as an error of that library.
     if isinstance(error, KeyboardInterrupt) or (is_ours and _interrupts.seen()):
         return "Interrupted; unfinished files were not kept.", ExitCode.INTERRUPTED
     if isinstance(error, click.ClickException):
         return _usage(error), ExitCode.BAD_INPUT
     if isinstance(error, USER_ERRORS):
-        return _words(error), ExitCode.BAD_INPUT
+        return _text(error), ExitCode.BAD_INPUT
     return _apology(error), ExitCode.OUR_ERROR
 
 
 def _usage(error: click.ClickException) -> str:
-    words = error.format_message()
+    text = error.format_message()
     if not isinstance(error, click.UsageError) or error.ctx is None:
-        return words
-    # Click ends some messages without a point.
-    words = words if words.endswith((".", "?", ")")) else f"{words}."
-    return f"{words} See: {error.ctx.command_path} --help"
+        return text
+    # Click ends some messages without a period.
+    text = text if text[-1:] in ".?)" else f"{text}."
+    return f"{text} See: {error.ctx.command_path} --help"
 
 
-def _words(error: BaseException) -> str:
+def _text(error: BaseException) -> str:
     """Return what a user needs to know of an error."""
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
@@ -173,7 +173,7 @@ def _words(error: BaseException) -> str:
 def _apology(error: BaseException) -> str:
     detail = clean(str(error))
     return (
-        f"This is an error of isofold, not of your data: {type(error).__name__}"
+        f"This is a bug in isofold, not a problem with your data: {type(error).__name__}"
         f"{f' ({detail})' if detail else ''}. Please report it with the output of the same command "
         f"and --debug."
     )

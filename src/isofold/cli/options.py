@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -16,17 +15,19 @@ from isofold.cli.command import option
 __all__ = [
     "DimensionType",
     "NameList",
+    "chosen",
     "data_options",
     "file_argument",
     "force_option",
     "format_options",
     "output_option",
-    "read_settings",
     "work_options",
 ]
 
 READING = "Reading the file"
 WORK = "Work"
+
+_Chosen = TypeVar("_Chosen")
 
 
 class DimensionType(click.ParamType):
@@ -35,12 +36,12 @@ class DimensionType(click.ParamType):
     name = "dimension"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
-        """Return a number from 1 on, or "auto"."""
+        """Return a positive number, or "auto"."""
         if value == "auto":
             return "auto"
         is_number = isinstance(value, int) or (value.isascii() and value.isdigit())
         if not is_number or not 0 < int(value) < 10**6:
-            self.fail(f"{value!r} is neither a whole number from 1 on nor auto.", param, ctx)
+            self.fail(f"{value!r} is neither a positive whole number nor auto.", param, ctx)
         return int(value)
 
 
@@ -56,7 +57,7 @@ class NameList(click.ParamType):
         try:
             names = next(csv.reader([value], skipinitialspace=True, strict=True), [])
         except csv.Error as error:
-            self.fail(f"{value!r} is no list of names: {error}.", param, ctx)
+            self.fail(f"{value!r} is not a list of names: {error}.", param, ctx)
         if not names or "" in names:
             self.fail(f"{value!r} has an empty name.", param, ctx)
         return tuple(names)
@@ -80,9 +81,7 @@ def output_option(*flags: str, metavar: str, text: str, required: bool = False) 
     )
 
 
-force_option = option(
-    "--force", section="Output", is_flag=True, help="Overwrite files that are there already."
-)
+force_option = option("--force", section="Output", is_flag=True, help="Overwrite existing files.")
 
 
 def data_options(function: Any) -> Any:
@@ -112,7 +111,7 @@ def data_options(function: Any) -> Any:
                 "--label",
                 section=READING,
                 metavar="COLUMN",
-                help="Column of classes or values to color by. It does not take part.",
+                help="Column of classes or values to color by. It is not used as a feature.",
             ),
             option(
                 "--missing",
@@ -130,7 +129,7 @@ def data_options(function: Any) -> Any:
                 default="none",
                 show_default=True,
                 metavar="HOW",
-                help="standard gives all columns the same spread: use it if units differ.",
+                help="standard gives all columns the same spread. Use it if units differ.",
             ),
         )
     ):
@@ -160,13 +159,13 @@ def format_options(function: Any) -> Any:
                 "--delimiter",
                 section=READING,
                 metavar="SIGN",
-                help="What separates fields of a text file, such as ; or tab. Default: found out.",
+                help="What separates fields of a text file, such as ; or tab. Default: detected.",
             ),
             option(
                 "--header/--no-header",
                 section=READING,
                 default=None,
-                help="Whether the first line of a text file holds names. Default: found out.",
+                help="Whether the first line of a text file holds names. Default: detected.",
             ),
         )
     ):
@@ -200,34 +199,7 @@ def work_options(function: Any) -> Any:
     return function
 
 
-def read_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
-    """Return what ``--set name=value`` says."""
-    settings: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not equals or not name.isidentifier():
-            msg = f"--set {pair!r} is not of the form name=value."
-            raise click.UsageError(msg, click.get_current_context())
-        if name in settings:
-            msg = f"--set {name} is given twice."
-            raise click.UsageError(msg, click.get_current_context())
-        settings[name] = _value(name, text)
-    return settings
-
-
-def _value(name: str, text: str) -> Any:
-    try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        if re.fullmatch(r"[A-Za-z_][\w-]*", text) and text not in ("NaN", "Infinity"):
-            return text
-    clipped = text if len(text) <= 60 else f"{text[:59]}…"
-    msg = (
-        f"--set {name}={clipped}: the value is neither a word nor a JSON value such as 12, 0.5, "
-        f'true, null or "a text".'
-    )
-    raise click.UsageError(msg, click.get_current_context())
-
-
-def _refuse_constant(text: str) -> Any:
-    raise ValueError(text)
+def chosen(kind: type[_Chosen], options: Mapping[str, Any]) -> _Chosen:
+    """Return those options of a command that are fields of a class."""
+    names = [field.name for field in fields(kind) if field.name in options]  # type: ignore[arg-type]
+    return kind(**{name: options[name] for name in names})

@@ -44,7 +44,7 @@ class Peer:
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Keep other libraries from talking: standard output is for results."""
+    """Keep other libraries silent: standard output is for results."""
     logging.disable(logging.WARNING)
     try:
         with redirect_stdout(io.StringIO()):
@@ -100,7 +100,7 @@ def _spectral(X: FloatArray, r: int, seed: int, jobs: int) -> FloatArray:
 
 
 def _umap(X: FloatArray, r: int, seed: int, jobs: int) -> FloatArray:  # noqa: ARG001 - one form
-    # With a seed it uses one thread, whatever it is told.
+    # With a seed it uses one thread in any case.
     return import_module("umap").UMAP(n_components=r, random_state=seed, n_jobs=1).fit_transform(X)
 
 

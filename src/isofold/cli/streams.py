@@ -11,7 +11,7 @@ __all__ = ["discard_rest", "open_closed"]
 def open_closed() -> None:
     """Let streams that are closed (``>&-``) lead to nowhere, as ``>/dev/null`` does.
 
-    Otherwise the next file that is opened would take their place, and what a library prints would
+    Otherwise the next file that is opened would get their number, and what a library prints would
     end up in it.
     """
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):

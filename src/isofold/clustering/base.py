@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import one_fit, read_samples
+from isofold._findings import setting
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_seed, check_units
 from isofold.exceptions import InvalidInputError
@@ -99,8 +100,9 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
         r = check_count(self.n_components, name="n_components", minimum=0)
         if r > n_features:
             msg = (
-                f"n_components={r}, but X has {n_features} feature(s), and no subspace has more "
-                f"dimensions than the data. Pass at most n_components={n_features}."
+                f"{setting('n_components', r)}, but X has {n_features} feature(s), and no subspace "
+                f"has more dimensions than the data. Pass at most "
+                f"{setting('n_components', n_features)}."
             )
             raise InvalidInputError(msg)
         return r

@@ -34,7 +34,7 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import BaseEmbedder, Fit
-from isofold._findings import Diagnosis, Finding
+from isofold._findings import Diagnosis, Finding, setting
 from isofold._progress.stages import interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import LARGEST_UNIT, check_count, check_seed
@@ -367,14 +367,16 @@ class IPA(BaseEmbedder):
         d = sample.shape[1]
         if isinstance(self.n_components, str):
             if self.n_components != "auto":
-                msg = f"n_components={self.n_components!r} must be a whole number or 'auto'."
+                asked = setting("n_components", self.n_components)
+                msg = f"{asked} must be a whole number or 'auto'."
                 raise InvalidInputError(msg)
             return min(d, levina_bickel_dimension(sample, n_jobs=self.n_jobs).rounded)
         r = check_count(self.n_components, name="n_components")
         if r > d:
             msg = (
-                f"n_components={r}, but X has {d} feature(s): there is nothing to unfold into "
-                f"more dimensions than the data have. Pass at most n_components={d}."
+                f"{setting('n_components', r)}, but X has {d} feature(s): there is nothing to "
+                f"unfold into more dimensions than the data have. Pass at most "
+                f"{setting('n_components', d)}."
             )
             raise InvalidInputError(msg)
         return r

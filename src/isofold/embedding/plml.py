@@ -24,6 +24,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from isofold._base import BaseEmbedder, Fit
+from isofold._findings import setting
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_flag, check_seed, check_units
 from isofold.exceptions import InvalidInputError
@@ -229,9 +230,9 @@ class PLML(BaseEmbedder):
         q = check_count(self.n_components, name="n_components")
         if q > X.shape[1]:
             msg = (
-                f"n_components={q}, but X has {X.shape[1]} feature(s): there is nothing to unfold "
-                f"into more dimensions than the data have. Pass at most "
-                f"n_components={X.shape[1]}."
+                f"{setting('n_components', q)}, but X has {X.shape[1]} feature(s): there is "
+                f"nothing to unfold into more dimensions than the data have. Pass at most "
+                f"{setting('n_components', X.shape[1])}."
             )
             raise InvalidInputError(msg)
         check_choice(self.merge, MERGES, name="merge")
@@ -312,7 +313,8 @@ class PLML(BaseEmbedder):
         start = check_count(self.start, name="start", minimum=0)
         if start >= len(place_of):
             msg = (
-                f"start={start}, but X has {len(place_of)} samples. Pass the number of one of them."
+                f"{setting('start', start)}, but X has {len(place_of)} samples. Pass the number of "
+                f"one of them."
             )
             raise InvalidInputError(msg)
         return int(place_of[start])

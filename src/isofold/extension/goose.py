@@ -37,6 +37,7 @@ from typing import Any
 
 import numpy as np
 
+from isofold._findings import parameter, setting
 from isofold._memory import block_rows
 from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
@@ -307,7 +308,8 @@ def refuse_few_neighbors(k: int, q: int) -> None:
     """Refuse fewer neighbors than a neighborhood of q dimensions needs."""
     if k <= q:
         msg = (
-            f"n_neighbors={k}, but the embedding has {q} coordinate(s): {q + 1} neighbors at least "
-            f"are needed to tell how it runs. Pass n_neighbors >= {q + 1}."
+            f"{setting('n_neighbors', k)}, but the embedding has {q} coordinate(s): at least "
+            f"{q + 1} neighbors are needed to tell how it runs. Pass "
+            f"{parameter('n_neighbors')} >= {q + 1}."
         )
         raise InvalidInputError(msg)

@@ -15,6 +15,7 @@ from numbers import Real
 import numpy as np
 import scipy.linalg
 
+from isofold._findings import setting
 from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_distances, check_points
@@ -309,7 +310,8 @@ def _check_components(n_components: int | None, most: int) -> int:
         return most
     count = check_count(n_components, name="n_components")
     if count > most:
-        msg = f"n_components={count}, but there are only {most} dimensions. Ask for fewer."
+        asked = setting("n_components", count)
+        msg = f"{asked}, but there are only {most} dimensions. Ask for fewer."
         raise InvalidInputError(msg)
     return count
 

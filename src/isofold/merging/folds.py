@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
+from isofold._findings import setting
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.linalg import classical_scaling
@@ -57,9 +58,9 @@ def place_means(planes: Planes, tree: CellTree, *, rules: MergingRules = RULES) 
     d, q = planes.axes.shape[1:]
     if d != q + 1:
         msg = (
-            f"merge='isomap' looks for the folds between hyperplanes, which have one dimension "
-            f"less than the data, but n_components={q} and X has {d} features. Use "
-            f"merge='parallel', which takes any dimensions."
+            f"{setting('merge', 'isomap')} looks for the folds between hyperplanes, which have one "
+            f"dimension less than the data, but {setting('n_components', q)} and X has {d} "
+            f"features. Use {setting('merge', 'parallel')}, which takes any dimensions."
         )
         raise InvalidInputError(msg)
     c = planes.n_cells

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from isofold._findings import setting
 from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_choice, check_n_neighbors, check_points, check_positive
@@ -407,8 +408,8 @@ def _check_size(n_neighbors: int | None, radius: float | None) -> None:
         return
     if n_neighbors is not None:
         msg = (
-            f"n_neighbors={n_neighbors} and radius={radius} both define the neighborhood. "
-            f"Pass one of them."
+            f"{setting('n_neighbors', n_neighbors)} and radius={radius} both define the "
+            f"neighborhood. Pass one of them."
         )
         raise InvalidInputError(msg)
     check_positive(radius, name="radius")

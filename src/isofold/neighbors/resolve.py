@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from isofold._findings import setting
 from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_graph, check_positive
@@ -100,8 +101,9 @@ def resolve_graph(
     if n_neighbors is not None:
         if k is not None or isinstance(choice, Radius):
             msg = (
-                f"graph={graph!r} keeps the distances to neighbors of its own, and "
-                f"n_neighbors={n_neighbors!r} those to so many neighbors. Pass one of them."
+                f"{setting('graph', graph)} keeps the distances to neighbors of its own, and "
+                f"{setting('n_neighbors', n_neighbors)} those to so many neighbors. Pass one of "
+                f"them."
             )
             raise InvalidInputError(msg)
         k = n_neighbors

@@ -16,6 +16,7 @@ from itertools import combinations, combinations_with_replacement, permutations
 
 import numpy as np
 
+from isofold._findings import parameter, setting
 from isofold._memory import block_rows, require_memory
 from isofold._typing import BoolArray, FloatArray, IntArray
 
@@ -23,13 +24,20 @@ __all__ = [
     "Atlas",
     "bend",
     "curvature_of_noise",
+    "flatter_charts",
     "joined",
     "n_coefficients",
     "quadratic_features",
     "sectional_curvature",
 ]
 
-FLATTER = "Pass fewer n_components, or chart='pca' for charts without curvature."
+
+def flatter_charts() -> str:
+    """Return what to do where charts need too much memory."""
+    return (
+        f"Pass fewer {parameter('n_components')}, or {setting('chart', 'pca')} for charts without "
+        f"curvature."
+    )
 
 
 def n_coefficients(r: int) -> int:
@@ -107,7 +115,7 @@ class Atlas:
         require_memory(
             8 * len(bent) * len(monomials) * p + min(len(bent), 1) * per_chart,
             what=f"The bending of {len(bent)} charts in {r} dimensions",
-            instead=FLATTER,
+            instead=flatter_charts(),
         )
         values = np.empty((len(bent), len(monomials), p))
         step = block_rows(per_chart, len(bent))

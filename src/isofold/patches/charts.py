@@ -23,15 +23,16 @@ from typing import Any
 
 import numpy as np
 
+from isofold._findings import parameter
 from isofold._memory import require_memory
 from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.patches.atlas import (
-    FLATTER,
     Atlas,
     bend,
     curvature_of_noise,
+    flatter_charts,
     n_coefficients,
     quadratic_features,
     sectional_curvature,
@@ -194,7 +195,9 @@ def _empty_atlas(cover: PatchCover, d: int, r: int, *, may_bend: bool) -> Atlas:
     require_memory(
         8 * (c * d * (1 + r + q) + _n_numbers(int(cover.sizes.max()), d, r, is_bent=may_bend)),
         what=f"The charts of {c} patches in {r} dimensions",
-        instead=FLATTER if may_bend else "Pass fewer n_components, or data of fewer features.",
+        instead=flatter_charts()
+        if may_bend
+        else f"Pass fewer {parameter('n_components')}, or data of fewer features.",
     )
     return Atlas(
         origins=np.empty((c, d)),

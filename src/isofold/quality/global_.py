@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from isofold._findings import warn_user
+from isofold._findings import parameter, warn_user
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors
 from isofold.exceptions import DisconnectedGraphWarning, InvalidInputError
@@ -176,7 +176,7 @@ def residual_variance_of(comparison: Comparison, graph: NeighborGraph) -> Score:
         msg = (
             f"The neighbor graph has {len(sizes)} components (the largest with {sizes[0]} of "
             f"{graph.n_nodes} nodes). Residual variance looks only at pairs inside a component: "
-            f"raise n_neighbors, or score the components one by one."
+            f"raise {parameter('n_neighbors')}, or score the components one by one."
         )
         warn_user(msg, DisconnectedGraphWarning)
     moments = geodesic_moments(comparison, graph)

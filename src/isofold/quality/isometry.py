@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from isofold._findings import parameter, setting
 from isofold._memory import block_rows
 from isofold._parallel import ordered_map
 from isofold._typing import FloatArray, IntArray
@@ -201,8 +202,8 @@ def stretch_of(comparison: Comparison, n_neighbors: int) -> Score:
     sums = np.concatenate(list(comparison.map_blocks(of_block)))
     if not sums[:, 1].any():
         msg = (
-            f"With n_neighbors={k} every pair of the {n} points is a neighbor pair (or a copy), "
-            f"so none is left to stretch. Pass a smaller n_neighbors."
+            f"With {setting('n_neighbors', k)} every pair of the {n} points is a neighbor pair (or "
+            f"a copy), so none is left to stretch. Pass a smaller {parameter('n_neighbors')}."
         )
         raise InvalidInputError(msg)
     per_point = sums[:, 0] / np.maximum(sums[:, 1], 1)

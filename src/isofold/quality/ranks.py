@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from isofold._findings import parameter, setting
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_n_neighbors
 from isofold.exceptions import InvalidInputError
@@ -189,8 +190,9 @@ def check_half_neighbors(n_neighbors: Any, n_points: int) -> int:
         raise InvalidInputError(msg)
     if k > most:
         msg = (
-            f"n_neighbors={k} is not below half of the {n_points} points, where trustworthiness "
-            f"and continuity lose their meaning. Pass n_neighbors <= {most}."
+            f"{setting('n_neighbors', k)} is not below half of the {n_points} points, where "
+            f"trustworthiness and continuity lose their meaning. Pass "
+            f"{parameter('n_neighbors')} <= {most}."
         )
         raise InvalidInputError(msg)
     return k

@@ -22,7 +22,7 @@ from isofold.reports.painter import charts
 from isofold.reports.payload import fill
 from isofold.reports.text import json_for_script, markup
 from isofold.reports.thumbnails import check_images
-from isofold.tables.page_columns import Column, read_column, read_columns, unique_name
+from isofold.tables.page_columns import PageColumn, read_column, read_columns, unique_name
 from isofold.tables.text_safety import plain
 
 __all__ = ["Report", "make_report", "report"]
@@ -163,7 +163,7 @@ def make_report(
 
 def _all_columns(
     n_points: int, labels: Any, *, fields: Any, components: Any, label_name: str | None = None
-) -> list[Column]:
+) -> list[PageColumn]:
     """Return labels, fields and components as columns, each under a name of its own."""
     columns = []
     if labels is not None:
@@ -178,7 +178,7 @@ def _all_columns(
 
 def _page(
     assessment: Assessment,
-    columns: list[Column],
+    columns: list[PageColumn],
     images: Any,
     title: str | None,
     n_features: int | None,

@@ -18,7 +18,7 @@ from isofold._typing import FloatArray, IntArray
 from isofold.assessment import Assessment, NearPairs
 from isofold.reports.packing import Packer, rounded
 from isofold.reports.thumbnails import Thumbnails, thumbnails
-from isofold.tables.page_columns import Column
+from isofold.tables.page_columns import PageColumn
 
 __all__ = ["fill", "to_unit"]
 
@@ -36,7 +36,7 @@ LARGEST_FLOAT32 = 1e38
 def fill(
     packer: Packer,
     assessment: Assessment,
-    columns: Sequence[Column],
+    columns: Sequence[PageColumn],
     *,
     images: npt.NDArray[Any] | None,
     random_state: Any,
@@ -85,7 +85,7 @@ def to_unit(embedding: FloatArray) -> tuple[npt.NDArray[np.float32], FloatArray,
 
 
 def _pack_columns(
-    packer: Packer, columns: Sequence[Column], order: IntArray, notes: list[str]
+    packer: Packer, columns: Sequence[PageColumn], order: IntArray, notes: list[str]
 ) -> list[dict[str, Any]]:
     n_points = len(order)
     costs = [_cost(column) for column in columns]
@@ -108,7 +108,7 @@ def _pack_columns(
     ]
 
 
-def _cost(column: Column) -> float:
+def _cost(column: PageColumn) -> float:
     """Return how many characters a column may take."""
     if column.kind != "class":
         return BASE64 * column.values.size * _compact(column.values).dtype.itemsize
@@ -118,7 +118,7 @@ def _cost(column: Column) -> float:
     return BASE64 * (texts + 4 * len(column.table) + codes)
 
 
-def _pack_column(packer: Packer, column: Column, rows: IntArray | None) -> dict[str, Any]:
+def _pack_column(packer: Packer, column: PageColumn, rows: IntArray | None) -> dict[str, Any]:
     values = column.values if rows is None else column.values[rows]
     packed: dict[str, Any] = {"name": column.name, "kind": column.kind}
     if column.kind == "class":

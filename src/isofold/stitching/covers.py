@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from isofold._findings import parameter, setting
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
@@ -186,9 +187,10 @@ class CoverMaker:
         most = int(PATCHES_PER_SIZE * n_nodes / (self.n_components + 2))
         if self.n_patches is not None and self.n_patches > max(1, most):
             msg = (
-                f"n_patches={self.n_patches} patches of {n_nodes} distinct points would hold fewer "
-                f"than n_components + 2 = {self.n_components + 2} points each, too few for a "
-                f"chart. Pass at most n_patches={max(1, most)}."
+                f"{setting('n_patches', self.n_patches)}: so many patches of {n_nodes} distinct "
+                f"points would hold fewer than {parameter('n_components')} + 2 = "
+                f"{self.n_components + 2} points each, too few for a chart. Pass at most "
+                f"{setting('n_patches', max(1, most))}."
             )
             raise InvalidInputError(msg)
 
@@ -235,7 +237,7 @@ def _read_n_patches(n_patches: Any) -> int | None:
     """Return how many patches are requested; None if the data decide."""
     if isinstance(n_patches, str):
         if n_patches != "auto":
-            msg = f"n_patches={n_patches!r} must be a whole number or 'auto'."
+            msg = f"{setting('n_patches', n_patches)} must be a whole number or 'auto'."
             raise InvalidInputError(msg)
         return None
     return check_count(n_patches, name="n_patches")
@@ -246,8 +248,8 @@ def _read_chart(chart: Any) -> Any:
     if isinstance(chart, str):
         if chart not in CHARTS:
             msg = (
-                f"chart={chart!r} is unknown. Choose one of {', '.join(CHARTS)}, or pass an "
-                f"embedder with fit_transform."
+                f"{setting('chart', chart)} is unknown. Choose one of {', '.join(CHARTS)}, or pass "
+                f"an embedder with fit_transform."
             )
             raise InvalidInputError(msg)
     elif isinstance(chart, type) or not all(
@@ -266,8 +268,8 @@ def read_cover(cover: Any, n_samples: int, rows: IntArray) -> Any:
     if isinstance(cover, str):
         if cover not in COVERS:
             msg = (
-                f"cover={cover!r} is unknown. Choose one of {', '.join(COVERS)}, or pass a "
-                f"clusterer, labels or memberships."
+                f"{setting('cover', cover)} is unknown. Choose one of {', '.join(COVERS)}, or "
+                f"pass a clusterer, labels or memberships."
             )
             raise InvalidInputError(msg)
         return cover

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from isofold._findings import parameter
 from isofold._memory import block_rows, require_memory
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.patches import Memberships, PatchCover
@@ -137,7 +138,8 @@ def measure_overlaps(
     first, second = _pairs_within(memberships)
     rows = np.column_stack([coordinates, np.ones(len(coordinates))])[memberships.entries]
     what = f"The overlaps of {c} patches share {len(first)} pairs of points; their moments"
-    instead = "Use smaller patches, so that a point is in fewer of them, or fewer n_components."
+    fewer = parameter("n_components")
+    instead = f"Use smaller patches, so that a point is in fewer of them, or fewer {fewer}."
     require_memory(8 * len(first) * (4 * (r + 1) + 8), what=what, instead=instead)
     keys = memberships.patches[first] * c + memberships.patches[second]
     found, overlap = np.unique(keys, return_inverse=True)

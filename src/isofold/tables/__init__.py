@@ -1,46 +1,53 @@
-"""Data files of the command line: tables read from strangers' files, maps written whole or not."""
+"""Data files of the command line: tables that are read, maps that are written."""
 
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 if _TYPE_CHECKING:
-    from isofold.tables.preparation import Prepared, apply_recipe, prepare
-    from isofold.tables.preprocess import Recipe
+    from isofold.tables.preparation import Prepared, prepare, preprocess
+    from isofold.tables.preprocessing import Preprocessing
     from isofold.tables.read import read_table
     from isofold.tables.table import Column, Table
-    from isofold.tables.targets import MAP_ENDINGS, TABLE_ENDINGS, atomic_file, check_target
-    from isofold.tables.write import check_map_rows, write_embedding, write_table
+    from isofold.tables.write import (
+        MAP_ENDINGS,
+        TABLE_ENDINGS,
+        atomic_file,
+        check_map_rows,
+        check_target,
+        write_embedding,
+        write_table,
+    )
 
 __all__ = [
     "MAP_ENDINGS",
     "TABLE_ENDINGS",
     "Column",
     "Prepared",
-    "Recipe",
+    "Preprocessing",
     "Table",
-    "apply_recipe",
     "atomic_file",
     "check_map_rows",
     "check_target",
     "prepare",
+    "preprocess",
     "read_table",
     "write_embedding",
     "write_table",
 ]
 
 _HOMES = {
-    "MAP_ENDINGS": "targets",
-    "TABLE_ENDINGS": "targets",
+    "MAP_ENDINGS": "write",
+    "TABLE_ENDINGS": "write",
     "Column": "table",
     "Prepared": "preparation",
-    "Recipe": "preprocess",
+    "Preprocessing": "preprocessing",
     "Table": "table",
-    "apply_recipe": "preparation",
-    "atomic_file": "targets",
+    "atomic_file": "write",
     "check_map_rows": "write",
-    "check_target": "targets",
+    "check_target": "write",
     "prepare": "preparation",
+    "preprocess": "preparation",
     "read_table": "read",
     "write_embedding": "write",
     "write_table": "write",

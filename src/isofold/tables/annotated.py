@@ -1,4 +1,4 @@
-"""Annotated matrices, as single-cell tools store them: a matrix, facts about rows, gene names."""
+"""Annotated matrices, as single-cell tools store them: a matrix, columns of rows, gene names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from isofold.tables.text_safety import listed, one_line, quoted, refusal
 
 __all__ = ["read_h5ad", "read_zarr"]
 
-PLACES = ("layers", "obsm")
+GROUPS = ("layers", "obsm")
 MOST_SIDES = 2
 
 
@@ -58,12 +58,12 @@ def _group(store: Store, key: str | None) -> Table:
 
 
 def _annotated(store: Store, key: str | None) -> Table:
-    place = _place(store, key)
-    node = store.get(store.root, place)
-    matrix = store.array(node, place) if store.is_array(node) else _dense(store, node, place)
+    path = _find_matrix(store, key)
+    node = store.get(store.root, path)
+    matrix = store.array(node, path) if store.is_array(node) else _dense(store, node, path)
     if matrix.ndim != MOST_SIDES:
-        raise refusal(store.source, f"{quoted(place)} has shape {matrix.shape}: it is no matrix.")
-    names, notes = _feature_names(store, matrix.shape[1]) if place[:4] != "obsm" else ((), ())
+        raise refusal(store.source, f"{quoted(path)} has shape {matrix.shape}: it is not a matrix.")
+    names, notes = _feature_names(store, matrix.shape[1]) if path[:4] != "obsm" else ((), ())
     columns, more = _row_columns(store, len(matrix))
     table = table_of(matrix, store.source, names=names)
     return Table(
@@ -77,45 +77,47 @@ def _annotated(store: Store, key: str | None) -> Table:
     )
 
 
-def _place(store: Store, key: str | None) -> str:
-    """Return where in the tree the asked matrix is."""
-    groups = {place: store.get(store.root, place) for place in PLACES}
-    inside = [f"{place}/{name}" for place, group in groups.items() for name in store.names(group)]
+def _find_matrix(store: Store, key: str | None) -> str:
+    """Return the path of the requested matrix."""
+    groups = {path: store.get(store.root, path) for path in GROUPS}
+    inside = [f"{path}/{name}" for path, group in groups.items() for name in store.names(group)]
     there = [*(["X"] if store.get(store.root, "X") is not None else []), *inside]
     if key is None and "X" in there:
         return "X"
-    fitting = [place for place in there if key in (place, place.partition("/")[2])]
+    fitting = [path for path in there if key in (path, path.partition("/")[2])]
     if fitting:
         return fitting[0]
-    seen = f"There are {listed(there)}." if there else "There is no matrix at all."
+    seen = f"There are {listed(there)}." if there else "It holds no matrix."
     wanted = "X" if key is None else key
     raise refusal(store.source, f"there is no matrix {quoted(wanted)}. {seen} Choose with --key.")
 
 
-def _dense(store: Store, node: Any, place: str) -> npt.NDArray[Any]:
+def _dense(store: Store, node: Any, path: str) -> npt.NDArray[Any]:
     """Return a sparse matrix as a dense one, if it fits, since distances need dense rows."""
     import scipy.sparse as sp
 
-    within = f"{store.source}, {quoted(place)}"
+    within = f"{store.source}, {quoted(path)}"
     kind = store.attribute(node, "encoding-type") or store.attribute(node, "h5sparse_format")
     shape = store.attribute(node, "shape")
     shape = store.attribute(node, "h5sparse_shape") if shape is None else shape
     if kind not in ("csr_matrix", "csc_matrix", "csr", "csc"):
         raise refusal(within, "this is neither a dense nor a sparse matrix of numbers.")
     n_rows, n_columns = _sides(shape, within)
-    parts = {part: store.array(store.get(node, part), f"{place}/{part}") for part in
+    arrays = {name: store.array(store.get(node, name), f"{path}/{name}") for name in
              ("data", "indices", "indptr")}  # fmt: skip
-    refuse_type(parts["data"].dtype, within)
-    if parts["indices"].dtype.kind not in "iu" or parts["indptr"].dtype.kind not in "iu":
-        raise refusal(within, "the sparse matrix is damaged: its indices are no whole numbers.")
-    require_room(3 * n_rows * n_columns * parts["data"].dtype.itemsize, within)
+    refuse_type(arrays["data"].dtype, within)
+    if arrays["indices"].dtype.kind not in "iu" or arrays["indptr"].dtype.kind not in "iu":
+        raise refusal(within, "the sparse matrix is damaged: its indices are not whole numbers.")
+    require_room(3 * n_rows * n_columns * arrays["data"].dtype.itemsize, within)
     make = sp.csr_array if str(kind).startswith("csr") else sp.csc_array
     try:
-        matrix = make((parts["data"], parts["indices"], parts["indptr"]), shape=(n_rows, n_columns))
+        matrix = make(
+            (arrays["data"], arrays["indices"], arrays["indptr"]), shape=(n_rows, n_columns)
+        )
         matrix.check_format(full_check=True)
     except (ValueError, TypeError, OverflowError) as error:
-        words = f"the sparse matrix is damaged: {one_line(error)}. Write the file again."
-        raise refusal(within, words) from None
+        problem = f"the sparse matrix is damaged: {one_line(error)}. Write the file again."
+        raise refusal(within, problem) from None
     return matrix.toarray()
 
 
@@ -123,7 +125,7 @@ def _sides(shape: Any, within: str) -> tuple[int, int]:
     try:
         n_rows, n_columns = (int(side) for side in np.asarray(shape).tolist())
     except (TypeError, ValueError):
-        raise refusal(within, "the sparse matrix does not say its shape.") from None
+        raise refusal(within, "the sparse matrix has no shape.") from None
     if n_rows <= 0 or n_columns <= 0:
         raise refusal(within, f"the matrix is empty: its shape is ({n_rows}, {n_columns}).")
     return n_rows, n_columns
@@ -160,7 +162,8 @@ def _row_columns(store: Store, n_rows: int) -> tuple[tuple[Column, ...], tuple[s
     if frame is None:
         return (), ()
     if store.is_array(frame):
-        return (), ("'obs' is in a format of before 2019 and left out; anndata can convert it.",)
+        note = "'obs' has the format of before 2019 and is left out. Convert the file with anndata."
+        return (), (note,)
     index = str(store.attribute(frame, "_index") or "_index")
     columns: list[Column] = []
     left_out: list[str] = []
@@ -169,8 +172,8 @@ def _row_columns(store: Store, n_rows: int) -> tuple[tuple[Column, ...], tuple[s
         if column is None:
             left_out.append(name)
         elif len(column.values) != n_rows:
-            words = f"{len(column.values):,} entries, but the matrix has {n_rows:,} rows."
-            raise refusal(store.source, f"column {quoted(name)} of 'obs' has {words}")
+            problem = f"{len(column.values):,} entries, but the matrix has {n_rows:,} rows."
+            raise refusal(store.source, f"column {quoted(name)} of 'obs' has {problem}")
         else:
             columns.append(Column("name" if name == index == "_index" else name, column.values))
     notes = (f"Columns of 'obs' that cannot be read: {listed(left_out)}.",) if left_out else ()
@@ -199,10 +202,10 @@ def _column(store: Store, node: Any, name: str) -> Column | None:
 def _categorical(store: Store, node: Any, name: str) -> Column:
     categories = column_of(name, store.array(store.get(node, "categories"), name))
     codes = store.array(store.get(node, "codes"), name)
-    n_words = len(categories.values)
-    if codes.ndim != 1 or codes.dtype.kind not in "iu" or not _all_within(codes, -1, n_words):
+    n_categories = len(categories.values)
+    if codes.ndim != 1 or codes.dtype.kind not in "iu" or not _all_within(codes, -1, n_categories):
         raise refusal(store.source, f"column {quoted(name)} is damaged: codes without a category.")
-    if n_words == 0:
+    if n_categories == 0:
         return Column(name, np.full(len(codes), np.nan))
     return _masked(Column(name, categories.values[np.maximum(codes, 0)]), codes < 0)
 

@@ -48,9 +48,9 @@ def _header(file: IO[bytes], source: str) -> Header:
         # Version 3 differs only in allowing names of fields that are not Latin-1: no plain array.
         shape, fortran, dtype = readers[version](file)
     except (KeyError, ValueError, TypeError, SyntaxError, RecursionError, OSError, EOFError) as why:
-        words = "the array's header cannot be read: the file is damaged, or no NumPy array"
+        problem = "the array's header cannot be read: the file is damaged, or not a NumPy array"
         raise refusal(
-            source, f"{words} ({one_line(why)}). Save it again with numpy.save."
+            source, f"{problem} ({one_line(why)}). Save it again with numpy.save."
         ) from None
     if any(isinstance(side, bool) or side < 0 for side in shape):
         raise refusal(source, f"the array's header is damaged: it claims shape {shape}.")
@@ -60,11 +60,11 @@ def _header(file: IO[bytes], source: str) -> Header:
 def _refuse_short(shape: tuple[int, ...], dtype: np.dtype[Any], there: int, source: str) -> None:
     claimed = math.prod(shape) * dtype.itemsize
     if not dtype.hasobject and claimed > there:
-        words = (
+        problem = (
             f"the header claims an array of shape {_short(shape)} ({claimed:,} bytes), but only "
             f"{max(0, there):,} bytes follow. The file is cut off: copy or write it again."
         )
-        raise refusal(source, words)
+        raise refusal(source, problem)
 
 
 def _short(shape: tuple[int, ...]) -> str:
@@ -85,11 +85,11 @@ def read_npz(source: Source, key: str | None) -> Table:
             _refuse_large([members[name] for name in wanted], source)
             arrays = {name: _member(archive, members[name], source.name) for name in wanted}
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
-        words = f"the archive is damaged or cut off: {one_line(error)}. Write it again."
-        raise refusal(source.name, words) from None
+        problem = f"the archive is damaged or cut off: {one_line(error)}. Write it again."
+        raise refusal(source.name, problem) from None
     except RuntimeError:
-        words = "the archive is locked by a password. Save it without."
-        raise refusal(source.name, words) from None
+        problem = "the archive is locked by a password. Save it without."
+        raise refusal(source.name, problem) from None
     features = arrays.pop(chosen)
     others = sorted(set(members) - set(wanted))
     notes = [f"The features are the array {quoted(chosen)}."] if len(members) > 1 else []
@@ -101,16 +101,18 @@ def read_npz(source: Source, key: str | None) -> Table:
 def _members(archive: zipfile.ZipFile, source: Source) -> dict[str, zipfile.ZipInfo]:
     infos = archive.infolist()
     if len(infos) > MOST_MEMBERS:
-        raise refusal(source.name, f"the archive has {len(infos):,} members: no set of arrays.")
+        raise refusal(
+            source.name, f"the archive has {len(infos):,} members. It is not a set of arrays."
+        )
     named = [info for info in infos if info.filename.endswith(".npy")]
     repeated = [name for name, n in Counter(i.filename for i in named).items() if n > 1]
     if repeated:
-        words = f"the archive holds several arrays of the same name: {listed(repeated)}."
-        raise refusal(source.name, words)
+        problem = f"the archive holds several arrays of the same name: {listed(repeated)}."
+        raise refusal(source.name, problem)
     if not named:
         inside = f" It holds {listed(i.filename for i in infos)}." if infos else " It is empty."
-        words = f"the archive holds no array.{inside} Save arrays with numpy.savez."
-        raise refusal(source.name, words)
+        problem = f"the archive holds no array.{inside} Save arrays with numpy.savez."
+        raise refusal(source.name, problem)
     return {info.filename.removesuffix(".npy"): info for info in named}
 
 
@@ -125,7 +127,7 @@ def _member_header(
 
 
 def _companions(headers: dict[str, Header], chosen: str) -> list[str]:
-    """Return the names of arrays that hold one number or word for each row of the chosen one."""
+    """Return the names of arrays that hold one number or text for each row of the chosen one."""
     n_rows = next(iter(headers[chosen][0]), None)
     return [
         name
@@ -153,6 +155,6 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: str) -> npt
             array = npy.read_array(file, allow_pickle=False)
             file.read()  # to the end, where the checksum is compared
     except ValueError as error:
-        words = f"the array is damaged or cut off: {one_line(error)}. Write it again."
-        raise refusal(within, words) from None
+        problem = f"the array is damaged or cut off: {one_line(error)}. Write it again."
+        raise refusal(within, problem) from None
     return array

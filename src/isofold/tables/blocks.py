@@ -17,7 +17,7 @@ __all__ = ["choose", "column_of", "distinct", "refuse_type", "table_of"]
 USUAL_NAMES = ("X", "x", "data", "features", "arr_0")
 
 TYPES = {
-    "O": "Python objects, which are never unpacked, since that could run a stranger's code",
+    "O": "Python objects, which are never unpacked, because that could run code from the file",
     "c": "complex numbers",
     "M": "dates",
     "m": "durations",
@@ -29,13 +29,13 @@ TYPES = {
 
 
 def refuse_type(dtype: np.dtype[Any], source: str) -> None:
-    """Refuse an array whose entries are no real numbers."""
+    """Refuse an array whose entries are not real numbers."""
     if dtype.kind not in NUMBER_KINDS:
-        words = (
+        problem = (
             f"the array holds {TYPES.get(dtype.kind, quoted(dtype))}, but features are real "
             f"numbers. Save a plain array of numbers, or a table as .csv or .parquet."
         )
-        raise refusal(source, words)
+        raise refusal(source, problem)
 
 
 def choose(shapes: Mapping[str, tuple[int, ...]], key: str | None, source: str) -> str:
@@ -45,7 +45,7 @@ def choose(shapes: Mapping[str, tuple[int, ...]], key: str | None, source: str) 
         if key in shapes:
             return key
         close = difflib.get_close_matches(key, shapes, n=1)
-        hint = f" Is it {quoted(close[0])} that you mean?" if close else ""
+        hint = f" Did you mean {quoted(close[0])}?" if close else ""
         raise refusal(source, f"there is no array {quoted(key)}.{hint} There are {described}.")
     wide = [name for name, shape in shapes.items() if len(shape) >= 2]
     usual = [name for name in USUAL_NAMES if name in wide]
@@ -53,11 +53,11 @@ def choose(shapes: Mapping[str, tuple[int, ...]], key: str | None, source: str) 
         return (usual or wide)[0]
     if not wide and len(shapes) == 1:
         return next(iter(shapes))
-    words = (
+    problem = (
         f"it is not clear which array holds the features: {described}. "
         f"Say which, with --key {(wide or list(shapes) or ['NAME'])[0]!r}."
     )
-    raise refusal(source, words)
+    raise refusal(source, problem)
 
 
 def column_of(name: str, values: npt.NDArray[Any]) -> Column:

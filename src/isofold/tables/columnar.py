@@ -26,7 +26,7 @@ def read_parquet(source: Source) -> Table:
     from pyarrow import parquet
 
     try:
-        # Arrow takes no names with bytes that are no text, but files.
+        # Arrow does not take names with bytes that are not text, but it takes files.
         with (
             source.path.open("rb") as stream,
             parquet.ParquetFile(stream, page_checksum_verification=True) as file,
@@ -36,11 +36,11 @@ def read_parquet(source: Source) -> Table:
             data = file.read()
             data.validate(full=True)
     except (pa.ArrowException, OSError) as error:
-        words = f"the Parquet file is damaged or cut off: {one_line(error)}. Write it again."
-        raise refusal(source.name, words) from None
+        problem = f"the Parquet file is damaged or cut off: {one_line(error)}. Write it again."
+        raise refusal(source.name, problem) from None
     if data.num_rows == 0 or data.num_columns == 0:
-        words = f"the table has {data.num_rows} rows and {data.num_columns} columns: it is empty."
-        raise refusal(source.name, words)
+        problem = f"the table has {data.num_rows} rows and {data.num_columns} columns: it is empty."
+        raise refusal(source.name, problem)
     columns, notes = columns_of(data, data.column_names, source.name)
     return Table(columns=columns, n_rows=data.num_rows, source=source.name, notes=notes)
 
@@ -81,11 +81,11 @@ def columns_of(
 def _refuse_repeated(names: Sequence[str], source: str) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
-        words = (
+        problem = (
             f"several columns have the same name: {listed(repeated)}. A name must say which column "
             f"is meant. Rename them (or pass --no-header, if the first row holds data)."
         )
-        raise refusal(source, words)
+        raise refusal(source, problem)
 
 
 def _columns_from(name: str, values: Any, rounded: list[str]) -> list[Column]:
@@ -136,9 +136,11 @@ def _text(values: Any) -> npt.NDArray[Any]:
     """Return text as objects, every distinct value stored once."""
     encoded = values.combine_chunks().dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False)
-    words = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
-    codes = np.where(np.isnan(codes), len(words) - 1, codes) if codes.dtype.kind == "f" else codes
-    texts: npt.NDArray[Any] = words[codes.astype(np.intp)]
+    distinct = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
+    codes = (
+        np.where(np.isnan(codes), len(distinct) - 1, codes) if codes.dtype.kind == "f" else codes
+    )
+    texts: npt.NDArray[Any] = distinct[codes.astype(np.intp)]
     return texts
 
 
@@ -161,7 +163,7 @@ def _text_or_numbers(name: str, values: Any) -> Column:
 
 
 def _columns_from_list(name: str, values: Any) -> list[Column]:
-    """Return one column for each place of lists that are equally long: stored vectors."""
+    """Return one column for each entry of lists that are equally long: stored vectors."""
     import pyarrow as pa
     from pyarrow import compute, types
 
@@ -174,4 +176,4 @@ def _columns_from_list(name: str, values: Any) -> list[Column]:
         return []
     flat = pa.chunked_array([c.flatten() for c in values.chunks], inner)
     table = _numbers(flat).reshape(len(values), width)
-    return [Column(f"{name}[{place}]", table[:, place]) for place in range(width)]
+    return [Column(f"{name}[{entry}]", table[:, entry]) for entry in range(width)]

@@ -70,14 +70,14 @@ def gather_facts(X: npt.NDArray[Any], names: tuple[str, ...], source: str) -> Fa
     return Facts(low, high, shift + mean, variance, n_missing)
 
 
-def facts_at(facts: Facts, places: list[int]) -> Facts:
+def facts_at(facts: Facts, indices: list[int]) -> Facts:
     """Return the facts about some of the columns."""
     return Facts(
-        facts.low[places],
-        facts.high[places],
-        facts.mean[places],
-        facts.variance[places],
-        facts.n_missing[places],
+        facts.low[indices],
+        facts.high[indices],
+        facts.mean[indices],
+        facts.variance[indices],
+        facts.n_missing[indices],
     )
 
 
@@ -87,11 +87,11 @@ def _refuse_huge(
     row, column = (int(i) for i in np.argwhere(np.abs(block) > LARGEST_UNIT)[0])
     value = block[row, column]
     what = "infinite" if np.isinf(value) else f"{value:.3g}"
-    words = (
+    problem = (
         f"data row {start + row + 1:,}, column {quoted(names[column])} is {what}: distances to "
         f"this row would be so, too. Correct it, leave it empty, or leave the column out."
     )
-    raise refusal(source, words)
+    raise refusal(source, problem)
 
 
 def scaled(

@@ -30,7 +30,7 @@ BYTE_ORDER_MARKS = {
 
 
 def load_utf8(source: Source, encoding: str) -> bytes:
-    """Return the text of a file as UTF-8 without a byte order mark, or say what is no text."""
+    """Return the text of a file as UTF-8 without a byte order mark, or say what is not text."""
     codec = _find_codec(encoding)
     require_room(COST_OF_PARSING * source.size, source.name)
     packed = source.ending.endswith(".gz")
@@ -41,7 +41,7 @@ def load_utf8(source: Source, encoding: str) -> bytes:
         _refuse_other_encodings(raw, source)
     text = raw.removeprefix(codecs.BOM_UTF8)
     if not text.strip():
-        raise refusal(source.name, "the file holds no text but blanks. Was it saved completely?")
+        raise refusal(source.name, "the file holds only blanks. Was it saved completely?")
     if text.count(b'"') % 2:
         _refuse_open_quotes(text, source)
     return text
@@ -64,34 +64,34 @@ def _unpacked(source: Source) -> bytes:
     """Return what gzip packed, at most as much as the memory can hold."""
     available = available_bytes()
     most = BOMB_BYTES if available is None else available // COST_OF_PARSING
-    pieces: list[bytes] = []
+    chunks: list[bytes] = []
     total = 0
-    for piece, n_packed in _pieces(source):
-        total += len(piece)
+    for chunk, n_packed in _chunks(source):
+        total += len(chunk)
         refuse_bomb(n_packed, total, source.name, harmless=HARMLESS)
         if total > most:
             require_room(COST_OF_PARSING * total, source.name)
-        pieces.append(piece)
-    return b"".join(pieces)
+        chunks.append(chunk)
+    return b"".join(chunks)
 
 
-def _pieces(source: Source) -> Iterator[tuple[bytes, int]]:
-    """Yield pieces of text, and how many bytes of the file they took so far."""
+def _chunks(source: Source) -> Iterator[tuple[bytes, int]]:
+    """Yield chunks of text, and how many bytes of the file were read so far."""
     import gzip
 
     with source.path.open("rb") as file, gzip.open(file) as stream:
         while True:
             try:
-                piece = stream.read(CHUNK)
+                chunk = stream.read(CHUNK)
             except (EOFError, OSError, zlib.error):
-                words = (
+                problem = (
                     "the compressed file is damaged or cut off (gzip cannot unpack it). "
                     "Copy or download it again."
                 )
-                raise refusal(source.name, words) from None
-            if not piece:
+                raise refusal(source.name, problem) from None
+            if not chunk:
                 return
-            yield piece, file.tell()
+            yield chunk, file.tell()
 
 
 def _converted(raw: bytes, codec: str, source: Source) -> bytes:
@@ -101,8 +101,8 @@ def _converted(raw: bytes, codec: str, source: Source) -> bytes:
         text = raw.decode(codec).encode("utf-8")
     except (UnicodeError, ValueError) as error:
         position = f" at byte {error.start:,}" if isinstance(error, UnicodeDecodeError) else ""
-        words = f"the text is not encoded as {codec}{position}. Pass another --encoding."
-        raise refusal(source.name, words) from None
+        problem = f"the text is not encoded as {codec}{position}. Pass another --encoding."
+        raise refusal(source.name, problem) from None
     _refuse_nul(text, source)
     return text
 
@@ -110,8 +110,8 @@ def _converted(raw: bytes, codec: str, source: Source) -> bytes:
 def _refuse_other_encodings(raw: bytes, source: Source) -> None:
     for mark, name in BYTE_ORDER_MARKS.items():
         if raw.startswith(mark):
-            words = f"the text is encoded as {name.upper()}, not UTF-8. Pass --encoding {name}."
-            raise refusal(source.name, words)
+            problem = f"the text is encoded as {name.upper()}, not UTF-8. Pass --encoding {name}."
+            raise refusal(source.name, problem)
     _refuse_nul(raw, source)
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(raw), CHUNK):
@@ -136,11 +136,11 @@ def _about_encoding(raw: bytes, position: int, name: str) -> str:
 def _refuse_nul(text: bytes, source: Source) -> None:
     position = text.find(b"\0")
     if position >= 0:
-        words = (
-            f"byte {position:,} is 0, which no text contains. The file is binary, or damaged, "
+        problem = (
+            f"byte {position:,} is 0, which text never contains. The file is binary, or damaged, "
             f"or encoded as UTF-16 (then pass --encoding utf-16)."
         )
-        raise refusal(source.name, words)
+        raise refusal(source.name, problem)
 
 
 def _refuse_open_quotes(text: bytes, source: Source) -> None:
@@ -153,11 +153,11 @@ def _refuse_open_quotes(text: bytes, source: Source) -> None:
         for _ in reader:
             started = reader.line_num + 1
     except csv.Error:
-        words = (
+        problem = (
             f'line {started:,}: a quote (") is opened here and not closed where the field ends. '
             f'Close it, or double it ("") if it belongs to the text.'
         )
-        raise refusal(source.name, words) from None
+        raise refusal(source.name, problem) from None
 
 
 def _likely_delimiter(line: str) -> str:

@@ -11,7 +11,7 @@ from isofold._format import count
 from isofold._memory import require_memory
 from isofold._typing import FloatArray, IntArray
 from isofold.tables.columnwise import Facts
-from isofold.tables.preprocess import Recipe
+from isofold.tables.preprocessing import Preprocessing
 from isofold.tables.select import Selection, is_id_name
 from isofold.tables.table import EXACT, Table, float_type
 from isofold.tables.text_safety import listed, refusal
@@ -37,8 +37,8 @@ def assemble(table: Table, positions: tuple[int, ...]) -> FloatArray:
     dtype = np.result_type(*{values.dtype for values in columns})
     _require(table, len(columns), dtype)
     X = np.empty((table.n_rows, len(columns)), dtype=dtype)
-    for place, values in enumerate(columns):
-        X[:, place] = values
+    for index, values in enumerate(columns):
+        X[:, index] = values
     return X
 
 
@@ -60,20 +60,20 @@ def _require(table: Table, width: int, dtype: np.dtype[Any]) -> None:
 def find_useful(
     table: Table, selection: Selection, X: FloatArray, facts: Facts
 ) -> tuple[list[int], tuple[str, ...]]:
-    """Return the places of features that say something, and notes about the others."""
+    """Return the indices of features that say something, and notes about the others."""
     names = [table.names[position] for position in selection.features]
-    asked = [position in selection.asked for position in selection.features]
+    requested = [position in selection.requested for position in selection.features]
     is_empty = facts.n_missing == table.n_rows
-    empty = [place for place in range(len(names)) if is_empty[place]]
-    demanded = [names[place] for place in empty if asked[place]]
-    if demanded or len(empty) == len(names):
-        which = listed(demanded or [names[place] for place in empty])
-        words = f"every value of {which} is missing, so no distance can be measured by it."
-        raise refusal(table.source, f"{words} Choose other columns.")
+    empty = [index for index in range(len(names)) if is_empty[index]]
+    wanted = [names[index] for index in empty if requested[index]]
+    if wanted or len(empty) == len(names):
+        which = listed(wanted or [names[index] for index in empty])
+        problem = f"every value of {which} is missing, so no distance can be measured by it."
+        raise refusal(table.source, f"{problem} Choose other columns.")
     counting = [
-        place
-        for place in np.flatnonzero(_may_count(names, facts, table.n_rows)).tolist()
-        if not asked[place] and _counts_rows(X[:, place], named=is_id_name(names[place]))
+        index
+        for index in np.flatnonzero(_may_count(names, facts, table.n_rows)).tolist()
+        if not requested[index] and _counts_rows(X[:, index], named=is_id_name(names[index]))
     ]
     if len(counting) + len(empty) == len(names):
         counting = []  # a table of nothing but counts is meant as it is
@@ -84,11 +84,11 @@ def find_useful(
     if counting:
         notes.append(
             f"Left out (it only numbers the rows): {listed(names[p] for p in counting)}. "
-            f"Ask for it with --columns if it is a feature."
+            f"Use --columns if it is a feature."
         )
     if table.block is not None and _is_rounded(table.block.dtype, facts):
         notes.append("Whole numbers beyond 2**53 are rounded to 16 digits.")
-    return [place for place in range(len(names)) if place not in left_out], tuple(notes)
+    return [index for index in range(len(names)) if index not in left_out], tuple(notes)
 
 
 def _may_count(names: list[str], facts: Facts, n_rows: int) -> npt.NDArray[np.bool_]:
@@ -114,46 +114,50 @@ def _is_rounded(dtype: np.dtype[Any], facts: Facts) -> bool:
 
 def medians(X: FloatArray) -> tuple[float, ...]:
     """Return the median of every column, of the values that are there."""
-    columns = (X[:, place] for place in range(X.shape[1]))
+    columns = (X[:, index] for index in range(X.shape[1]))
     return tuple(float(np.nanmedian(np.asarray(c, dtype=np.float64))) for c in columns)
 
 
 def close_gaps(
-    table: Table, X: FloatArray, names: tuple[str, ...], n_missing: IntArray, recipe: Recipe
+    table: Table,
+    X: FloatArray,
+    names: tuple[str, ...],
+    n_missing: IntArray,
+    preprocessing: Preprocessing,
 ) -> tuple[FloatArray, IntArray, tuple[str, ...]]:
     """Return features without missing values, the rows that are used, and notes."""
     everywhere = np.arange(table.n_rows)
     gappy = np.flatnonzero(n_missing)
     if gappy.size == 0:
         return X, everywhere, ()
-    places = gappy[np.argsort(-n_missing[gappy], kind="stable")].tolist()
-    where = listed({names[p]: f"{n_missing[p]:,}" for p in places})
-    if recipe.missing == "error":
-        words = f"values are missing in {where}. Fill them, or pass --missing drop or median."
-        raise refusal(table.source, words)
-    notes = _mostly_missing(table, names, n_missing, places)
-    if recipe.fill is not None:
+    indices = gappy[np.argsort(-n_missing[gappy], kind="stable")].tolist()
+    where = listed({names[p]: f"{n_missing[p]:,}" for p in indices})
+    if preprocessing.missing == "error":
+        problem = f"values are missing in {where}. Fill them, or pass --missing drop or median."
+        raise refusal(table.source, problem)
+    notes = _mostly_missing(table, names, n_missing, indices)
+    if preprocessing.fill is not None:
         filled = np.array(X)
-        for place in gappy:
-            filled[np.isnan(filled[:, place]), place] = recipe.fill[place]
+        for index in gappy:
+            filled[np.isnan(filled[:, index]), index] = preprocessing.fill[index]
         notes.append(f"Missing values are filled with the column's median: {where}.")
         return filled, everywhere, tuple(notes)
     rows = np.flatnonzero(~np.isnan(X[:, gappy]).any(axis=1))
     if rows.size == 0:
-        words = (
+        problem = (
             f"every row lacks a feature, so none is left: values are missing in {where}. Fill "
             f"them (--missing median), or leave these columns out (--exclude)."
         )
-        raise refusal(table.source, words)
+        raise refusal(table.source, problem)
     lost = count(table.n_rows - rows.size, "row")
     notes.append(f"{lost} of {table.n_rows:,} left out, since values are missing in {where}.")
     return X[rows], rows, tuple(notes)
 
 
 def _mostly_missing(
-    table: Table, names: tuple[str, ...], n_missing: IntArray, places: list[int]
+    table: Table, names: tuple[str, ...], n_missing: IntArray, indices: list[int]
 ) -> list[str]:
-    most = [names[place] for place in places if 2 * n_missing[place] > table.n_rows]
+    most = [names[index] for index in indices if 2 * n_missing[index] > table.n_rows]
     if not most:
         return []
     return [f"More than half of the values are missing in {listed(most)}. Is it worth keeping?"]

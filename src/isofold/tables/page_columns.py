@@ -1,8 +1,8 @@
-"""What is known of every row besides its place: labels and fields, whatever they are made of.
+"""Columns as a page shows them: labels and fields of every row, whatever they are made of.
 
 All of it is untrusted text and numbers. A column is read as numbers, as points in time or as
-classes (text, truth values, categories); what is missing stays missing, and no name is empty or
-used twice.
+classes (text, truth values, categories). Missing values stay missing, and no name is empty or used
+twice.
 """
 
 from __future__ import annotations
@@ -19,21 +19,28 @@ from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.tables.text_safety import plain
 
-__all__ = ["Column", "class_column", "number_column", "read_column", "read_columns", "unique_name"]
+__all__ = [
+    "PageColumn",
+    "class_column",
+    "number_column",
+    "read_column",
+    "read_columns",
+    "unique_name",
+]
 
 MAX_LABEL_NUMBERS = 30
-"""Labels that are so many different whole numbers are taken for classes, more for quantities."""
+"""Labels with up to so many different whole numbers are classes; with more they are quantities."""
 
 MISSING = -1
 """Code of a missing class."""
 
 MISSING_TEXT = frozenset({"nan", "nat", "none", "<na>"})
-"""What numpy and pandas make of a missing value where they are asked for text."""
+"""What NumPy and pandas make of a missing value in text."""
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
-    """One property of all rows.
+class PageColumn:
+    """One property of all rows, as a page shows it.
 
     Attributes
     ----------
@@ -53,14 +60,14 @@ class Column:
     table: tuple[str, ...] = ()
 
 
-def number_column(name: str, values: Any) -> Column:
+def number_column(name: str, values: Any) -> PageColumn:
     """Return a column of numbers, in which what is not finite is missing."""
     numbers = np.asarray(values, dtype=np.float64).copy()
     numbers[~np.isfinite(numbers)] = np.nan
-    return Column(name, "number", numbers)
+    return PageColumn(name, "number", numbers)
 
 
-def class_column(name: str, texts: list[str], missing: BoolArray) -> Column:
+def class_column(name: str, texts: list[str], missing: BoolArray) -> PageColumn:
     """Return a column of classes, ordered as a reader would order them."""
     different = sorted({t for t, gap in zip(texts, missing, strict=True) if not gap}, key=_natural)
     code_of = {text: code for code, text in enumerate(different)}
@@ -69,10 +76,10 @@ def class_column(name: str, texts: list[str], missing: BoolArray) -> Column:
         dtype=np.int32,
         count=len(texts),
     )
-    return Column(name, "class", codes, tuple(different))
+    return PageColumn(name, "class", codes, tuple(different))
 
 
-def read_column(values: Any, n_points: int, *, name: str, is_label: bool = False) -> Column:
+def read_column(values: Any, n_points: int, *, name: str, is_label: bool = False) -> PageColumn:
     """Return what a user gave for every row as a column."""
     if hasattr(values, "cat") and hasattr(values.cat, "categories"):
         return _categories(values, n_points, name=name)
@@ -82,13 +89,13 @@ def read_column(values: Any, n_points: int, *, name: str, is_label: bool = False
         stamps = array.astype("datetime64[ms]")
         times = stamps.astype(np.int64).astype(np.float64)
         times[np.isnat(stamps)] = np.nan
-        return Column(name, "time", times)
+        return PageColumn(name, "time", times)
     if kind == "m":
         seconds = array / np.timedelta64(1, "s")
         return number_column(f"{name} (seconds)", seconds)
     if kind == "b":
-        words = ["true" if value else "false" for value in array]
-        return class_column(name, words, np.zeros(n_points, dtype=bool))
+        texts = ["true" if value else "false" for value in array]
+        return class_column(name, texts, np.zeros(n_points, dtype=bool))
     if kind in "iuf":
         column = number_column(name, array)
         return _numbers_as_classes(column) if is_label and _are_names(column.values) else column
@@ -104,7 +111,7 @@ def unique_name(stem: str, taken: set[str]) -> str:
     return name
 
 
-def read_columns(fields: Any, n_points: int, *, taken: Iterable[str] = ()) -> list[Column]:
+def read_columns(fields: Any, n_points: int, *, taken: Iterable[str] = ()) -> list[PageColumn]:
     """Return the columns of a mapping or data frame, each under a name of its own."""
     if fields is None:
         return []
@@ -115,7 +122,7 @@ def read_columns(fields: Any, n_points: int, *, taken: Iterable[str] = ()) -> li
         )
         raise InvalidInputError(msg)
     pairs = fields.items() if isinstance(fields, Mapping) else _columns_of_frame(fields)
-    columns: list[Column] = []
+    columns: list[PageColumn] = []
     names = set(taken)
     for number, (given, values) in enumerate(pairs, start=1):
         stem = plain(given).strip() or f"column {number}"
@@ -136,7 +143,7 @@ def _one_value_each(values: Any, n_points: int, *, name: str) -> npt.NDArray[Any
         array = np.ma.getdata(values).astype(object)
         array[np.ma.getmaskarray(values)] = None
     try:
-        # Of a list of words and numbers numpy would make words, of unequal lists an error.
+        # NumPy would turn a list of text and numbers into text, and refuse unequal lists.
         array = array if hasattr(array, "__array__") else np.asarray(array, dtype=object)
         array = np.asarray(array)
     except (TypeError, ValueError) as error:
@@ -153,14 +160,14 @@ def _one_value_each(values: Any, n_points: int, *, name: str) -> npt.NDArray[Any
     return array
 
 
-def _categories(values: Any, n_points: int, *, name: str) -> Column:
+def _categories(values: Any, n_points: int, *, name: str) -> PageColumn:
     """Return a column of a pandas categorical, in the order of its categories."""
     codes = np.asarray(values.cat.codes, dtype=np.int32)
     _one_value_each(codes, n_points, name=name)
-    return Column(name, "class", codes, tuple(plain(c) for c in values.cat.categories))
+    return PageColumn(name, "class", codes, tuple(plain(c) for c in values.cat.categories))
 
 
-def _mixture(array: npt.NDArray[Any], *, name: str, is_label: bool) -> Column:
+def _mixture(array: npt.NDArray[Any], *, name: str, is_label: bool) -> PageColumn:
     """Return a column of Python objects: numbers if all are, else text."""
     missing = np.fromiter((_is_missing(value) for value in array), dtype=bool, count=len(array))
     present = array[~missing]
@@ -173,7 +180,7 @@ def _mixture(array: npt.NDArray[Any], *, name: str, is_label: bool) -> Column:
     if len(present) and all(isinstance(value, dt.date) for value in present):
         times = np.full(len(array), np.nan)
         times[~missing] = [_milliseconds(value) for value in present]
-        return Column(name, "time", times)
+        return PageColumn(name, "time", times)
     return class_column(name, [plain(value) for value in array], missing)
 
 
@@ -212,16 +219,16 @@ def _are_names(numbers: FloatArray) -> bool:
     return len(np.unique(present)) <= MAX_LABEL_NUMBERS
 
 
-def _numbers_as_classes(column: Column) -> Column:
+def _numbers_as_classes(column: PageColumn) -> PageColumn:
     missing = np.isnan(column.values)
     different, inverse = np.unique(column.values[~missing], return_inverse=True)
     codes: IntArray = np.full(len(column.values), MISSING, dtype=np.int32)
     codes[~missing] = inverse
-    return Column(column.name, "class", codes, tuple(f"{value:.0f}" for value in different))
+    return PageColumn(column.name, "class", codes, tuple(f"{value:.0f}" for value in different))
 
 
 def _natural(text: str) -> tuple[int, float, str]:
-    """Return what sorts 9 before 10, and both before words."""
+    """Return what sorts 9 before 10, and both before text."""
     try:
         number = float(text)
     except ValueError:

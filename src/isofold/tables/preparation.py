@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,17 +13,17 @@ from isofold._format import count, percent
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.tables.columnwise import Facts, facts_at, gather_facts, scaled
-from isofold.tables.extras import fields_of, images_of, labels_of
 from isofold.tables.features import assemble, close_gaps, find_useful, medians
-from isofold.tables.preprocess import MISSING_POLICIES, SCALES, Recipe
+from isofold.tables.preprocessing import MISSING_POLICIES, SCALES, Preprocessing
 from isofold.tables.select import select
-from isofold.tables.table import Table
+from isofold.tables.table import EXACT, Column, Table
 from isofold.tables.text_safety import listed, quoted, refusal
 
-__all__ = ["Prepared", "apply_recipe", "prepare"]
+__all__ = ["Prepared", "prepare", "preprocess"]
 
 FEWEST_ROWS = 2
 DOMINANT = 0.95
+COLORS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +40,11 @@ class Prepared:
         How many rows the table has.
     labels : ndarray of shape (n_used,) or None
         The label column: numbers, or text with "" for what is missing.
-    fields : dict of str to ndarray
-        The columns that are neither features nor the label.
+    others : tuple of (str, ndarray) pairs
+        The columns that are neither features nor the label; `fields` has them by name.
     images : ndarray of shape (n_used, height, width[, 3]) or None
         The rows as pictures, if they were.
-    recipe : Recipe
+    preprocessing : Preprocessing
         What was done, to do it again.
     notes : tuple of str
         Sentences for the screen.
@@ -54,19 +54,35 @@ class Prepared:
     rows: IntArray
     n_rows: int
     labels: npt.NDArray[Any] | None
-    fields: dict[str, npt.NDArray[Any]]
+    others: tuple[tuple[str, npt.NDArray[Any]], ...]
     images: npt.NDArray[Any] | None
-    recipe: Recipe
+    preprocessing: Preprocessing
     notes: tuple[str, ...]
+
+    @property
+    def fields(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns that are neither features nor the label, by name."""
+        return dict(self.others)
+
+    def restrict(self, which: slice | IntArray) -> Prepared:
+        """Return some of the used rows."""
+        return replace(
+            self,
+            X=self.X[which],
+            rows=self.rows[which],
+            labels=None if self.labels is None else self.labels[which],
+            images=None if self.images is None else self.images[which],
+            others=tuple((name, values[which]) for name, values in self.others),
+        )
 
     def feature_fields(self, most: int = 12) -> dict[str, npt.NDArray[Any]]:
         """Return the named features in their own units, if there are not too many to look at."""
-        names = self.recipe.features
+        names = self.preprocessing.features
         if isinstance(names, int) or len(names) > most:
             return {}
-        center, scale = self.recipe.center, self.recipe.scale
+        center, scale = self.preprocessing.center, self.preprocessing.scale
         X = self.X if center is None or scale is None else self.X * np.array(scale) + center
-        return {name: X[:, place] for place, name in enumerate(names)}
+        return {name: X[:, index] for index, name in enumerate(names)}
 
 
 def prepare(
@@ -86,43 +102,45 @@ def prepare(
     names = tuple(table.names[p] for p in selection.features)
     facts = gather_facts(X, names, table.source)
     kept, notes = find_useful(table, selection, X, facts)
-    positions = tuple(selection.features[place] for place in kept)
+    positions = tuple(selection.features[index] for index in kept)
     if len(kept) < len(names):
         X, names, facts = X[:, kept], tuple(names[p] for p in kept), facts_at(facts, kept)
-    recipe = Recipe(
+    preprocessing = Preprocessing(
         features=len(names) if _is_whole_array(table, positions) else names,
         label=None if selection.label is None else table.names[selection.label],
         missing=missing,
         fill=medians(X) if missing == "median" else None,
     )
-    X, rows, more = close_gaps(table, X, names, facts.n_missing, recipe)
+    X, rows, more = close_gaps(table, X, names, facts.n_missing, preprocessing)
     if len(rows) < table.n_rows or facts.n_missing.any():
         facts = gather_facts(X, names, table.source)
     _refuse_one_point(table, X, facts)
     if scale == "standard":
         deviation = np.sqrt(facts.variance)
         deviation[deviation == 0] = 1.0
-        recipe = replace(recipe, center=tuple(facts.mean.tolist()), scale=tuple(deviation.tolist()))
+        preprocessing = replace(
+            preprocessing, center=tuple(facts.mean.tolist()), scale=tuple(deviation.tolist())
+        )
     notes = (*table.notes, *selection.notes, *notes, *more, *_about(names, facts, scale))
-    return _finished(table, X, rows, positions, recipe, notes)
+    return _finished(table, X, rows, positions, preprocessing, notes)
 
 
-def apply_recipe(recipe: Recipe, table: Table) -> Prepared:
+def preprocess(table: Table, preprocessing: Preprocessing) -> Prepared:
     """Do to new rows what was done to those of a map.
 
     Columns are found by name, in whatever order the file has them; further columns do not matter.
     """
-    positions = _positions(recipe, table)
+    positions = _positions(preprocessing, table)
     X = assemble(table, positions)
     names = tuple(table.names[p] for p in positions)
     facts = gather_facts(X, names, table.source)
-    X, rows, notes = close_gaps(table, X, names, facts.n_missing, recipe)
-    return _finished(table, X, rows, positions, recipe, (*table.notes, *notes))
+    X, rows, notes = close_gaps(table, X, names, facts.n_missing, preprocessing)
+    return _finished(table, X, rows, positions, preprocessing, (*table.notes, *notes))
 
 
 def _check_choice(value: str, choices: tuple[str, ...], what: str) -> None:
     if value not in choices:
-        msg = f"{quoted(value)} is no way of {what}. Choose one of {', '.join(choices)}."
+        msg = f"{quoted(value)} is unknown for {what}. Choose one of {', '.join(choices)}."
         raise InvalidInputError(msg)
 
 
@@ -132,47 +150,47 @@ def _is_whole_array(table: Table, positions: tuple[int, ...]) -> bool:
     return not table.has_names and positions == tuple(range(width))
 
 
-def _positions(recipe: Recipe, table: Table) -> tuple[int, ...]:
-    """Return where a recipe's features are in a table."""
-    if isinstance(recipe.features, int):
+def _positions(preprocessing: Preprocessing, table: Table) -> tuple[int, ...]:
+    """Return where the features of a map are in a table."""
+    if isinstance(preprocessing.features, int):
         width = table.n_wide or len(table.columns)
-        if table.has_names or width != recipe.features:
-            words = (
-                f"the map was made from {recipe.features:,} columns without names, but this table "
-                f"has {width:,} columns {'with' if table.has_names else 'without'} names. Pass new "
-                f"rows in the format of the first ones."
+        if table.has_names or width != preprocessing.features:
+            problem = (
+                f"the map was made from {preprocessing.features:,} columns without names, but this "
+                f"table has {width:,} columns {'with' if table.has_names else 'without'} names. "
+                f"Pass new rows in the format of the first ones."
             )
-            raise refusal(table.source, words)
+            raise refusal(table.source, problem)
         positions = tuple(range(width))
     else:
-        places = {name: place for place, name in enumerate(table.names)}
-        absent = [name for name in recipe.features if name not in places]
+        found = {name: position for position, name in enumerate(table.names)}
+        absent = [name for name in preprocessing.features if name not in found]
         if absent:
             seen = listed(table.names) if table.has_names else "columns without names"
-            words = (
-                f"{len(absent):,} of the {recipe.n_features:,} features of the map are not in this "
-                f"table: {listed(absent)}. It has {seen}. Add them, or rename its columns."
+            problem = (
+                f"{len(absent):,} of the {preprocessing.n_features:,} features of the map are not "
+                f"in this table: {listed(absent)}. It has {seen}. Add them, or rename its columns."
             )
-            raise refusal(table.source, words)
-        positions = tuple(places[name] for name in recipe.features)
+            raise refusal(table.source, problem)
+        positions = tuple(found[name] for name in preprocessing.features)
     texts = [
         table.columns[p - table.n_wide].name
         for p in positions
         if p >= table.n_wide and table.columns[p - table.n_wide].kind == "text"
     ]
     if texts:
-        words = f"these features of the map are text in this table: {listed(texts)}."
-        raise refusal(table.source, f"{words} Write them as numbers.")
+        problem = f"these features of the map are text in this table: {listed(texts)}."
+        raise refusal(table.source, f"{problem} Write them as numbers.")
     return positions
 
 
 def _refuse_one_point(table: Table, X: FloatArray, facts: Facts) -> None:
     if len(X) < FEWEST_ROWS:
-        words = f"{count(len(X), 'row')} to make a map of, but at least {FEWEST_ROWS} are needed."
-        raise refusal(table.source, f"{words} Pass more data.")
+        problem = f"{count(len(X), 'row')} to make a map of, but at least {FEWEST_ROWS} are needed."
+        raise refusal(table.source, f"{problem} Pass more data.")
     if (facts.low == facts.high).all():
-        words = "every feature has the same value in all rows, so all are one point."
-        raise refusal(table.source, f"{words} Choose other columns.")
+        problem = "every feature has the same value in all rows, so all rows are one point."
+        raise refusal(table.source, f"{problem} Choose other columns.")
 
 
 def _about(names: tuple[str, ...], facts: Facts, scale: str) -> list[str]:
@@ -180,14 +198,16 @@ def _about(names: tuple[str, ...], facts: Facts, scale: str) -> list[str]:
     notes = []
     constant = [name for name, same in zip(names, facts.low == facts.high, strict=True) if same]
     if constant:
-        notes.append(f"The same in all rows, so without effect on distances: {listed(constant)}.")
+        notes.append(
+            f"The same in all rows, so distances do not depend on them: {listed(constant)}."
+        )
     total = float(facts.variance.sum())
     largest = int(facts.variance.argmax())
-    share = float(facts.variance[largest]) / total if total > 0 else 0.0
-    if scale == "none" and len(names) > 1 and share > DOMINANT:
+    fraction = float(facts.variance[largest]) / total if total > 0 else 0.0
+    if scale == "none" and len(names) > 1 and fraction > DOMINANT:
         notes.append(
-            f"Column {quoted(names[largest])} has {percent(share)} of the variance: distances "
-            f"are almost only its own. If the columns have different units, try --scale standard."
+            f"Column {quoted(names[largest])} has {percent(fraction)} of the variance: it "
+            f"dominates all distances. If the columns have different units, try --scale standard."
         )
     return notes
 
@@ -197,21 +217,69 @@ def _finished(
     X: FloatArray,
     rows: IntArray,
     positions: tuple[int, ...],
-    recipe: Recipe,
+    preprocessing: Preprocessing,
     notes: tuple[str, ...],
 ) -> Prepared:
     """Scale, and add what else is known about the rows."""
-    if recipe.center is not None and recipe.scale is not None:
-        X = scaled(X, np.array(recipe.center), np.array(recipe.scale))
+    if preprocessing.center is not None and preprocessing.scale is not None:
+        X = scaled(X, np.array(preprocessing.center), np.array(preprocessing.scale))
     names = table.names
-    label = None if recipe.label not in names else names.index(recipe.label)
+    label = None if preprocessing.label not in names else names.index(preprocessing.label)
     return Prepared(
         X=X,
         rows=rows,
         n_rows=table.n_rows,
-        labels=None if label is None else labels_of(table.column(label), rows),
-        fields=fields_of(table, rows, {*positions, label}),
-        images=images_of(table, rows, positions),
-        recipe=recipe,
+        labels=None if label is None else _labels_of(table.column(label), rows),
+        others=tuple(_others_of(table, rows, {*positions, label})),
+        images=_images_of(table, rows, positions),
+        preprocessing=preprocessing,
         notes=notes,
     )
+
+
+def _labels_of(column: Column, rows: IntArray) -> npt.NDArray[Any]:
+    """Return labels: text as str with "" for the missing, whole numbers as int64, else floats."""
+    values = column.values[rows]
+    if column.kind == "text":
+        return _filled(values)
+    known = ~np.isnan(values)
+    whole = values[known]
+    if not whole.size or not ((whole == np.round(whole)) & (abs(whole) < EXACT)).all():
+        return values
+    if known.all():
+        return values.astype(np.int64)
+    # Classes by number, some of them unknown: only text can say so without inventing a class.
+    texts = np.full(len(values), "", dtype=object)
+    texts[known] = [str(int(value)) for value in whole]
+    return texts
+
+
+def _filled(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.array([*("" if value is None else value for value in values), None], dtype=object)[
+        :-1
+    ]
+
+
+def _others_of(
+    table: Table, rows: IntArray, used: set[int | None]
+) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    """Yield the named columns that are not used otherwise, for the rows that are."""
+    for position, column in enumerate(table.columns, start=table.n_wide):
+        if position not in used:
+            values = column.values[rows]
+            yield column.name, _filled(values) if column.kind == "text" else values
+
+
+def _images_of(table: Table, rows: IntArray, positions: tuple[int, ...]) -> npt.NDArray[Any] | None:
+    """Return the rows as pictures (n, height, width[, 3]), if that is what they were."""
+    shape, block = table.image_shape, table.block
+    if shape is None or block is None or positions != tuple(range(table.n_wide)):
+        return None
+    pixels = block if len(rows) == table.n_rows else block[rows]
+    images = pixels.reshape(len(rows), *shape)
+    if len(shape) == 3 and shape[0] in (1, COLORS) and shape[2] not in (1, COLORS):
+        images = np.moveaxis(images, 1, 3)  # colors first, as deep-learning tools store them
+    if images.ndim == 4 and images.shape[3] == 1:
+        images = images[..., 0]
+    is_picture = images.ndim == 3 or (images.ndim == 4 and images.shape[3] == COLORS)
+    return images if is_picture and min(images.shape[1:3]) > 1 else None

@@ -38,9 +38,9 @@ def read_table(
         msg = f"{source.name}: there is not enough memory to read it. Take fewer rows or columns."
         raise MemoryLimitError(msg) from None
     except Exception as error:
-        # Damaged files take libraries to places that their authors did not foresee.
-        words = f"the file is damaged, or not what its name says: {one_line(error)}."
-        raise refusal(source.name, words) from error
+        # Damaged files make libraries fail in ways that their authors did not foresee.
+        problem = f"the file is damaged, or not what its name says: {one_line(error)}."
+        raise refusal(source.name, problem) from error
 
 
 def _read(

@@ -1,4 +1,4 @@
-"""Which columns of a table are features: asked for by name, or found by what they hold."""
+"""Which columns of a table are features: requested by name, or found by what they hold."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Selection:
     ----------
     features : tuple of int
         Columns of numbers that may be features.
-    asked : frozenset of int
-        Those of them that were asked for by name, whatever they hold.
+    requested : frozenset of int
+        Those that were requested by name, whatever they hold.
     label : int or None
         The label column.
     notes : tuple of str
@@ -36,7 +36,7 @@ class Selection:
     """
 
     features: tuple[int, ...]
-    asked: frozenset[int]
+    requested: frozenset[int]
     label: int | None
     notes: tuple[str, ...]
 
@@ -52,39 +52,39 @@ def select(
     names = table.names
     finder = Finder(table)
     label_position = None if label is None else finder.find(label)
-    left_out = {p for word in exclude for p in finder.resolve(word)}
+    left_out = {p for pattern in exclude for p in finder.resolve(pattern)}
     if columns is None:
         wanted: Iterable[int] = range(table.n_wide or len(names))
     else:
-        wanted = dict.fromkeys(p for word in columns for p in finder.resolve(word))
+        wanted = dict.fromkeys(p for pattern in columns for p in finder.resolve(pattern))
     wanted = [p for p in wanted if p not in left_out and p != label_position]
-    exact = (finder.exact(word) for word in columns or ())
-    asked = frozenset(p for p in exact if p is not None)
+    exact = (finder.exact(pattern) for pattern in columns or ())
+    requested = frozenset(p for p in exact if p is not None)
     texts = [p for p in wanted if _is_text(table, p)]
-    _refuse_asked_text(table, [p for p in texts if p in asked])
+    _refuse_requested_text(table, [p for p in texts if p in requested])
     features = tuple(p for p in wanted if not _is_text(table, p))
     notes = (f"Left out (text or dates): {listed(names[p] for p in texts)}.",)
     if not features:
-        words = "no column of numbers is left to make a map of."
+        problem = "no column of numbers is left to make a map of."
         # What was seen while reading often tells why: separators in numbers, nested columns.
         why = " ".join((*(notes if texts else ()), *table.notes[-MOST_REASONS:]))
-        raise refusal(table.source, f"{words} {why}".strip())
-    return Selection(features, asked, label_position, notes if texts else ())
+        raise refusal(table.source, f"{problem} {why}".strip())
+    return Selection(features, requested, label_position, notes if texts else ())
 
 
 def _is_text(table: Table, position: int) -> bool:
     return position >= table.n_wide and table.columns[position - table.n_wide].kind == "text"
 
 
-def _refuse_asked_text(table: Table, positions: list[int]) -> None:
+def _refuse_requested_text(table: Table, positions: list[int]) -> None:
     if positions:
         column = table.column(positions[0])
         example = next((value for value in column.values if value is not None), "")
-        words = (
+        problem = (
             f"column {quoted(column.name)} holds text, such as {quoted(example)}, but features "
             f"are numbers. Leave it out, or pass it as --label."
         )
-        raise refusal(table.source, words)
+        raise refusal(table.source, problem)
 
 
 class Finder:
@@ -99,40 +99,42 @@ class Finder:
     def __init__(self, table: Table) -> None:
         self.table = table
         self.names = table.names
-        self.positions = {name: place for place, name in enumerate(self.names)}
+        self.positions = {name: position for position, name in enumerate(self.names)}
 
-    def exact(self, word: str) -> int | None:
+    def exact(self, pattern: str) -> int | None:
         """Return the column of that name, or None."""
-        if word not in self.positions and not self.table.has_names and word.isdecimal():
-            word = f"column{word}"
-        return self.positions.get(word)
+        if pattern not in self.positions and not self.table.has_names and pattern.isdecimal():
+            pattern = f"column{pattern}"
+        return self.positions.get(pattern)
 
-    def find(self, word: str) -> int:
+    def find(self, pattern: str) -> int:
         """Return the column of that name, or an error with names that are close."""
-        position = self.exact(word)
+        position = self.exact(pattern)
         if position is None:
-            raise refusal(self.table.source, self._unknown(word))
+            raise refusal(self.table.source, self._unknown(pattern))
         return position
 
-    def resolve(self, word: str) -> list[int]:
+    def resolve(self, pattern: str) -> list[int]:
         """Return the columns that a name, a pattern (pixel*) or a range (first:last) means."""
-        position = self.exact(word)
+        position = self.exact(pattern)
         if position is not None:
             return [position]
-        first, colon, last = word.partition(":")
+        first, colon, last = pattern.partition(":")
         start, end = self.exact(first), self.exact(last)
         if colon and start is not None and end is not None:
             return list(range(min(start, end), max(start, end) + 1))
         fitting = []
-        if any(sign in word for sign in "*?["):
-            fitting = [p for p, name in enumerate(self.names) if fnmatchcase(name, word)]
-        return fitting or [self.find(word)]
+        if any(sign in pattern for sign in "*?["):
+            fitting = [p for p, name in enumerate(self.names) if fnmatchcase(name, pattern)]
+        return fitting or [self.find(pattern)]
 
-    def _unknown(self, word: str) -> str:
+    def _unknown(self, pattern: str) -> str:
         lower = {name.lower(): name for name in reversed(self.names)}
-        close = difflib.get_close_matches(word.lower()[:100], list(lower)[:5000], n=3)
-        hint = f" Is it {listed(lower[name] for name in close)} that you mean?" if close else ""
-        return f"there is no column {quoted(word)}.{hint} There are {listed(self.names, most=12)}."
+        close = difflib.get_close_matches(pattern.lower()[:100], list(lower)[:5000], n=3)
+        hint = f" Did you mean {listed(lower[name] for name in close)}?" if close else ""
+        return (
+            f"there is no column {quoted(pattern)}.{hint} There are {listed(self.names, most=12)}."
+        )
 
 
 def is_id_name(name: str) -> bool:

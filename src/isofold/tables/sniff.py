@@ -11,7 +11,7 @@ from isofold.exceptions import InvalidInputError
 from isofold.tables.sources import Source
 from isofold.tables.text_safety import quoted, refusal
 
-__all__ = ["MISSING", "Layout", "find_layout", "is_number"]
+__all__ = ["MISSING", "TextLayout", "find_layout", "is_number"]
 
 MISSING = (
     "", "NA", "na", "N/A", "n/a", "#N/A", "NaN", "nan", "-NaN", "NAN",
@@ -25,7 +25,7 @@ NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?inf(in
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextLayout:
     """How a text table is written.
 
     Attributes
@@ -48,7 +48,7 @@ class Layout:
 
 def find_layout(
     text: bytes, source: Source, *, header: bool | None, delimiter: str | None
-) -> Layout:
+) -> TextLayout:
     """Look at the first rows of a text table."""
     if delimiter is None:
         delimiter = "\t" if source.ending.startswith(".tsv") else _sniffed(text, source)
@@ -57,7 +57,7 @@ def find_layout(
         raise InvalidInputError(msg)
     first = _first_row(text, delimiter, source)
     has_header, notes = (header, ()) if header is not None else _header(first, source.name)
-    return Layout(delimiter, has_header, first, notes)
+    return TextLayout(delimiter, has_header, first, notes)
 
 
 def is_number(field: str) -> bool:
@@ -100,8 +100,10 @@ def _first_row(text: bytes, delimiter: str, source: Source) -> tuple[str, ...]:
         record = text[start:end].decode("utf-8")
         return tuple(next(csv.reader([record.rstrip("\r\n")], delimiter=delimiter), ()))
     except csv.Error:
-        words = "the first row holds a field of more than 131,072 characters: this is no table."
-        raise refusal(source.name, words) from None
+        problem = (
+            "the first row holds a field of more than 131,072 characters: this is not a table."
+        )
+        raise refusal(source.name, problem) from None
 
 
 def _header(first: tuple[str, ...], name: str) -> tuple[bool, tuple[str, ...]]:

@@ -84,85 +84,84 @@ class Source:
 
 def find_source(path: str | os.PathLike[str]) -> Source:
     """Return what a path names, or say why it cannot be read."""
-    words = os.fspath(path)
-    if not words:
+    name = os.fspath(path)
+    if not name:
         msg = "The name of the input file is empty. Pass the path of a file."
         raise InvalidInputError(msg)
-    if words == "-":
+    if name == "-":
         msg = (
-            "Tables are not read from a pipe, since they are looked at more than once. "
+            "Tables are not read from a pipe, because they are read more than once. "
             "Save the stream as a file and pass its path."
         )
         raise InvalidInputError(msg)
-    place = Path(words)
-    shown = quoted(words, longest=120)[1:-1]
-    status = _status(place, shown)
+    location = Path(name)
+    shown = quoted(name, longest=120)[1:-1]
+    status = _status(location, shown)
     is_folder = stat.S_ISDIR(status.st_mode)
-    if is_folder and any((place / mark).exists() for mark in ZARR_MARKS):
-        return Source(place, ".zarr", 0)
+    if is_folder and any((location / mark).exists() for mark in ZARR_MARKS):
+        return Source(location, ".zarr", 0)
     if is_folder:
-        words = "this is a folder, but no Zarr store. Pass the path of a file."
-        raise refusal(shown, words)
+        problem = "this is a folder, but not a Zarr store. Pass the path of a file."
+        raise refusal(shown, problem)
     if not stat.S_ISREG(status.st_mode):
-        words = (
-            "this is a device or a pipe, not a file, and its end is unknown. "
-            "Save its contents as a file and pass its path."
+        problem = (
+            "this is a device or a pipe, not a file. Save its contents as a file and pass its path."
         )
-        raise refusal(shown, words)
-    source = Source(place, _ending(place, shown), status.st_size)
-    _refuse_other_format(source, _beginning(place, shown))
+        raise refusal(shown, problem)
+    source = Source(location, _ending(location, shown), status.st_size)
+    _refuse_other_format(source, _beginning(location, shown))
     return source
 
 
-def _status(place: Path, shown: str) -> os.stat_result:
+def _status(location: Path, shown: str) -> os.stat_result:
     try:
-        return place.stat()
+        return location.stat()
     except FileNotFoundError:
-        words = "there is no such file."
-        if place.is_symlink():
-            words = "this link leads to a file that is not there."
-        elif place.parent.is_dir():
-            words += _similar_files(place)
-        raise refusal(shown, words) from None
+        problem = "there is no such file."
+        if location.is_symlink():
+            problem = "this is a link to a file that does not exist."
+        elif location.parent.is_dir():
+            problem += _similar_files(location)
+        raise refusal(shown, problem) from None
     except (OSError, ValueError) as error:
         # A name with a NUL, one that is too long, a circle of links, a folder one may not enter.
         reason = getattr(error, "strerror", None) or error
         raise refusal(shown, f"this path cannot be opened: {one_line(reason)}.") from None
 
 
-def _similar_files(place: Path) -> str:
+def _similar_files(location: Path) -> str:
     import difflib
 
     try:
-        with os.scandir(place.parent) as entries:
+        with os.scandir(location.parent) as entries:
             names = [entry.name for entry, _ in zip(entries, range(5000), strict=False)]
     except OSError:
         return ""
-    close = difflib.get_close_matches(place.name, names, n=1)
-    return f" Is it {quoted(close[0])} that you mean?" if close else ""
+    close = difflib.get_close_matches(location.name, names, n=1)
+    return f" Did you mean {quoted(close[0])}?" if close else ""
 
 
-def _ending(place: Path, shown: str) -> str:
-    name = place.name.lower()
+def _ending(location: Path, shown: str) -> str:
+    name = location.name.lower()
     fitting = [ending for ending in FORMATS if name.endswith(ending)]
     if not fitting:
-        words = (
-            f"a file whose name ends in {quoted(place.suffix)} is no table that isofold reads. "
-            f"Convert it to one of {READABLE}."
+        problem = (
+            f"a file whose name ends in {quoted(location.suffix)} is not a table that isofold "
+            f"reads. Convert it to one of {READABLE}."
         )
-        if not place.suffix:
-            words = f"the name has no ending, so the format is unknown. Rename it to {READABLE}."
-        raise refusal(shown, words)
+        if not location.suffix:
+            problem = f"the name has no ending, so the format is unknown. Rename it to {READABLE}."
+        raise refusal(shown, problem)
     return max(fitting, key=len)
 
 
-def _beginning(place: Path, shown: str) -> bytes:
+def _beginning(location: Path, shown: str) -> bytes:
     try:
-        with place.open("rb") as file:
+        with location.open("rb") as file:
             return file.read(16)
     except OSError as error:
-        words = f"the file cannot be read: {one_line(error.strerror)}."
-        raise refusal(shown, words) from None
+        problem = f"the file cannot be read: {one_line(error.strerror)}."
+        raise refusal(shown, problem) from None
 
 
 def _refuse_other_format(source: Source, beginning: bytes) -> None:
@@ -170,8 +169,8 @@ def _refuse_other_format(source: Source, beginning: bytes) -> None:
         raise refusal(source.name, "the file is empty (0 bytes). Was it saved completely?")
     for start, (kind, contents) in BEGINNINGS.items():
         if beginning.startswith(start) and not _fits(source, kind):
-            words = f"the name ends in {source.ending}, but the contents are {contents}."
-            raise refusal(source.name, f"{words} Rename or convert the file.")
+            problem = f"the name ends in {source.ending}, but the contents are {contents}."
+            raise refusal(source.name, f"{problem} Rename or convert the file.")
 
 
 def _fits(source: Source, kind: str) -> bool:
@@ -192,9 +191,9 @@ def require_room(needed: int, source: str) -> None:
 def refuse_bomb(packed: int, unpacked: int, source: str, *, harmless: int = BOMB_BYTES) -> None:
     """Refuse a small file that claims to hold far more than data ever shrink to."""
     if unpacked > harmless and unpacked > BOMB_RATIO * packed:
-        words = (
+        problem = (
             f"{packed:,} bytes would unpack to {unpacked / 2**30:.1f} GiB or more. No measured "
             f"data shrink so much: the file is damaged, or made to fill the memory. If it is "
             f"neither, save it without compression."
         )
-        raise refusal(source, words)
+        raise refusal(source, problem)

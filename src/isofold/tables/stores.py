@@ -1,6 +1,6 @@
-"""Stores of named arrays, HDF5 files and Zarr folders, behind one narrow door.
+"""Stores of named arrays, HDF5 files and Zarr folders, behind one interface.
 
-Nothing leaves through it before its size is known, and nothing that leads to another file.
+No array is read before its size is known, and no link to another file is followed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TEXT_BYTES = 64
 
 MOST_SIDES = 32
 
-# Codecs that only undo compression. Others, such as pickle, could run code of a stranger.
+# Codecs that only undo compression. Others, such as pickle, could run code from the file.
 CODECS = {
     "blosc", "bytes", "bz2", "crc32", "crc32c", "delta", "fixedscaleoffset", "gzip", "lz4", "lzma",
     "packbits", "sharding_indexed", "shuffle", "transpose", "vlen-bytes", "vlen-utf8", "zlib",
@@ -76,11 +76,11 @@ class Store(ABC):
         """Read an array whose size is known to fit; text comes as objects."""
         within = f"{self.source}, {quoted(name)}"
         if node is None or not self.is_array(node):
-            raise refusal(self.source, f"{quoted(name)} is missing, or no array.")
+            raise refusal(self.source, f"{quoted(name)} is missing, or is not an array.")
         shape = tuple(map(int, node.shape))
         if len(shape) > MOST_SIDES or any(side < 0 for side in shape):
             raise refusal(within, f"the array claims shape {quoted(shape)}: the file is damaged.")
-        self._refuse_foreign(node, within)
+        self._refuse_external(node, within)
         is_text = node.dtype.hasobject or node.dtype.kind == "T"
         unpacked = math.prod(shape) * (TEXT_BYTES if is_text else max(1, node.dtype.itemsize))
         refuse_bomb(max(1, self._stored_bytes(node)), unpacked, within)
@@ -88,14 +88,14 @@ class Store(ABC):
         try:
             return self._read(node)
         except Exception as error:  # whatever a decoder raises on damaged bytes
-            words = f"the array is damaged or cut off: {one_line(error)}. Write the file again."
-            raise refusal(within, words) from None
+            problem = f"the array is damaged or cut off: {one_line(error)}. Write the file again."
+            raise refusal(within, problem) from None
 
     @abstractmethod
     def _member(self, group: Any, name: str) -> Any: ...
 
     @abstractmethod
-    def _refuse_foreign(self, node: Any, within: str) -> None: ...
+    def _refuse_external(self, node: Any, within: str) -> None: ...
 
     @abstractmethod
     def _stored_bytes(self, node: Any) -> int: ...
@@ -112,18 +112,21 @@ class Hdf5Store(Store):
         try:
             link = group.get(name, getlink=True)
             if isinstance(link, h5py.ExternalLink):
-                raise refusal(self.source, f"{quoted(name)} leads to another file: not followed.")
+                problem = f"{quoted(name)} is a link to another file, which is not followed."
+                raise refusal(self.source, problem)
             return group.get(name)
         except (KeyError, TypeError):
             return None
 
-    def _refuse_foreign(self, node: Any, within: str) -> None:
+    def _refuse_external(self, node: Any, within: str) -> None:
         if node.external or node.is_virtual:
-            words = "the numbers are in another file, which is not opened. Copy them into this one."
-            raise refusal(within, words)
+            problem = (
+                "the numbers are in another file, which is not opened. Copy them into this file."
+            )
+            raise refusal(within, problem)
         if node.chunks is None and node.size * node.dtype.itemsize > node.file.id.get_filesize():
-            words = f"the array claims {node.size:,} numbers, more than the file can hold."
-            raise refusal(within, f"{words} It is damaged or cut off. Write it again.")
+            problem = f"the array claims {node.size:,} numbers, more than the file can hold."
+            raise refusal(within, f"{problem} It is damaged or cut off. Write it again.")
         require_room(math.prod(node.chunks or ()) * node.dtype.itemsize, within)
 
     def _stored_bytes(self, node: Any) -> int:
@@ -150,18 +153,18 @@ class ZarrStore(Store):
         except KeyError:
             return None
 
-    def _refuse_foreign(self, node: Any, within: str) -> None:
+    def _refuse_external(self, node: Any, within: str) -> None:
         described = node.metadata.to_dict()
         parts = [described.get("compressor"), *(described.get("filters") or ())]
         parts += described.get("codecs") or ()
         names = [str(p.get("id") or p.get("name")) for p in parts if isinstance(p, dict)]
         unknown = [name for name in names if name.removeprefix("numcodecs.") not in CODECS]
         if unknown:
-            words = (
+            problem = (
                 f"the array is packed by {quoted(unknown[0])}, which is not among the codecs that "
-                f"isofold trusts with a stranger's file. Save it with blosc, zstd or gzip."
+                f"isofold reads. Save it with blosc, zstd or gzip."
             )
-            raise refusal(within, words)
+            raise refusal(within, problem)
         require_room(math.prod(node.chunks) * node.dtype.itemsize, within)
 
     def _stored_bytes(self, node: Any) -> int:
@@ -183,8 +186,10 @@ def open_hdf5(source: Source) -> Iterator[Store]:
     try:
         file = h5py.File(source.path, "r")
     except (OSError, RuntimeError, ValueError) as error:
-        words = f"the file is damaged, cut off or no HDF5 file: {one_line(error)}. Write it again."
-        raise refusal(source.name, words) from None
+        problem = (
+            f"the file is damaged, cut off or no HDF5 file: {one_line(error)}. Write it again."
+        )
+        raise refusal(source.name, problem) from None
     with file:
         yield Hdf5Store(file, source.name)
 
@@ -203,8 +208,8 @@ def open_zarr(source: Source) -> Iterator[Store]:
     except Exception as error:  # whatever damaged metadata lead to
         reason = one_line(error)
         reason = "nothing describes it" if "StorePath" in reason else reason
-        words = f"the Zarr store is damaged or incomplete: {reason}. Write it again."
-        raise refusal(source.name, words) from None
+        problem = f"the Zarr store is damaged or incomplete: {reason}. Write it again."
+        raise refusal(source.name, problem) from None
     try:
         yield ZarrStore(root, source.name)
     finally:
@@ -218,6 +223,6 @@ def _refuse_zip_bomb(source: Source) -> None:
         with zipfile.ZipFile(Path(source.path)) as archive:
             unpacked = sum(info.file_size for info in archive.infolist())
     except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
-        words = f"the archive is damaged or cut off: {one_line(error)}. Write it again."
-        raise refusal(source.name, words) from None
+        problem = f"the archive is damaged or cut off: {one_line(error)}. Write it again."
+        raise refusal(source.name, problem) from None
     refuse_bomb(source.size, unpacked, source.name)

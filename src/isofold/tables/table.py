@@ -49,7 +49,7 @@ class Column:
 class Table:
     """What a file holds: named columns, one wide block of numbers, or both.
 
-    Where there is a block, its columns are the features, and the named columns tell more about the
+    Where there is a block, its columns are the features, and the named columns describe the
     rows. Where there is none, every column of numbers may be a feature.
 
     Attributes

@@ -8,7 +8,7 @@ from typing import Any
 
 from isofold.tables.columnar import columns_of
 from isofold.tables.encoding import load_utf8
-from isofold.tables.sniff import MISSING, Layout, find_layout
+from isofold.tables.sniff import MISSING, TextLayout, find_layout
 from isofold.tables.sources import Source
 from isofold.tables.table import Column, Table
 from isofold.tables.text_safety import one_line, quoted, refusal
@@ -34,8 +34,8 @@ def read_text(
     layout = find_layout(text, source, header=header, delimiter=delimiter)
     data = _parsed(text, layout, source)
     if data.num_rows == 0:
-        words = "there is a first row, but no data below it. Was the file saved completely?"
-        raise refusal(source.name, words)
+        problem = "there is a first row, but no data below it. Was the file saved completely?"
+        raise refusal(source.name, problem)
     names, notes = _names(layout, data.column_names)
     columns, more = columns_of(data, names, source.name)
     return Table(
@@ -47,7 +47,7 @@ def read_text(
     )
 
 
-def _names(layout: Layout, found: list[str]) -> tuple[list[str], tuple[str, ...]]:
+def _names(layout: TextLayout, found: list[str]) -> tuple[list[str], tuple[str, ...]]:
     if not layout.has_header:
         return [f"column{i + 1}" for i in range(len(found))], ()
     # Tables saved with their row numbers have no name above them: called as pandas calls it.
@@ -58,7 +58,7 @@ def _names(layout: Layout, found: list[str]) -> tuple[list[str], tuple[str, ...]
     return names, (f"Columns without a name are called {', '.join(nameless[:3])} and so on.",)
 
 
-def _parsed(text: bytes, layout: Layout, source: Source) -> Any:
+def _parsed(text: bytes, layout: TextLayout, source: Source) -> Any:
     import pyarrow as pa
 
     try:
@@ -69,13 +69,13 @@ def _parsed(text: bytes, layout: Layout, source: Source) -> Any:
         if "Empty CSV" in str(error):
             raise refusal(source.name, "there is one line only, but a table has rows.") from None
         if "conversion error" not in str(error):
-            words = f"the text cannot be cut into rows and columns: {one_line(error)}."
-            raise refusal(source.name, words) from None
+            problem = f"the text cannot be cut into rows and columns: {one_line(error)}."
+            raise refusal(source.name, problem) from None
     return _parse(text, layout, as_text=True)
 
 
 def _parse(
-    text: bytes, layout: Layout, *, as_text: bool = False, invalid_row_handler: Any = None
+    text: bytes, layout: TextLayout, *, as_text: bool = False, invalid_row_handler: Any = None
 ) -> Any:
     import pyarrow as pa
     from pyarrow import csv
@@ -102,14 +102,14 @@ def _parse(
     )
 
 
-def _arrow_names(layout: Layout) -> tuple[str, ...]:
+def _arrow_names(layout: TextLayout) -> tuple[str, ...]:
     if layout.has_header:
         return layout.first_row
     return tuple(f"f{i}" for i in range(len(layout.first_row)))
 
 
-def _refuse_ragged(text: bytes, layout: Layout, source: Source) -> None:
-    """Parse once more, row after row, to tell which row has too few or too many fields."""
+def _refuse_ragged(text: bytes, layout: TextLayout, source: Source) -> None:
+    """Parse once more, row after row, to find the row that has too few or too many fields."""
     import pyarrow as pa
 
     bad: list[Any] = []
@@ -123,17 +123,17 @@ def _refuse_ragged(text: bytes, layout: Layout, source: Source) -> None:
     if not bad:
         return
     row = bad[0]
-    place = f"row {row.number:,}" if row.number is not None else "a row"
-    words = (
-        f"{place} (counted from the top) has {row.actual_columns:,} field(s), but "
+    where = f"row {row.number:,}" if row.number is not None else "a row"
+    problem = (
+        f"{where} (counted from the top) has {row.actual_columns:,} field(s), but "
         f"{row.expected_columns:,} are expected: {quoted(row.text)}. Fields are separated by "
         f"{quoted(layout.delimiter)}; put quotes around text that contains it, or pass --delimiter."
     )
-    raise refusal(source.name, words)
+    raise refusal(source.name, problem)
 
 
 def _about_separators(columns: tuple[Column, ...], name: str) -> tuple[str, ...]:
-    """Refuse decimal commas, and tell about numbers that are text because of their separators."""
+    """Refuse decimal commas, and note numbers that are text because of their separators."""
     notes = []
     for column in columns:
         if column.kind != "text":
@@ -147,10 +147,10 @@ def _about_separators(columns: tuple[Column, ...], name: str) -> tuple[str, ...]
                 f"{quoted(thousands[0])} have separators between thousands. Write them without."
             )
         elif commas and 2 * len(commas) > len(sample):
-            words = (
+            problem = (
                 f"column {quoted(column.name)} has numbers with a decimal comma, such as "
                 f"{quoted(commas[0])}. Write them with a point: in a spreadsheet, save as CSV with "
                 f"English number format."
             )
-            raise refusal(name, words)
+            raise refusal(name, problem)
     return tuple(notes)

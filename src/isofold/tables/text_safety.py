@@ -1,4 +1,4 @@
-"""Words for the screen: names and contents of strangers' files, quoted so that they stay text."""
+"""Text from files for the screen: names and contents, quoted so that they stay text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_NAMES = 6
 
 def _escaped(text: str) -> str:
     # Line ends, terminal codes, marks that reverse the writing direction and half characters
-    # (bytes of a file name that are no text) are shown by their number.
+    # (bytes of a file name that are not text) are shown by their number.
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -31,7 +31,7 @@ def quoted(content: object, longest: int = LONGEST_QUOTE) -> str:
 
 
 def one_line(reason: object) -> str:
-    """Return the first line of another library's message, without its final point."""
+    """Return the first line of another library's message, without its final period."""
     lines = str(reason)[: 10 * LONGEST_REASON].strip().splitlines() or [""]
     return _clipped(_escaped(lines[0]).rstrip(" .:"), LONGEST_REASON) or type(reason).__name__
 
@@ -56,6 +56,6 @@ def listed(names: Iterable[str] | Mapping[str, object], most: int = MOST_NAMES) 
     return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
 
 
-def refusal(source: str, words: str) -> InvalidInputError:
+def refusal(source: str, problem: str) -> InvalidInputError:
     """Return the error that says what is wrong with a file."""
-    return InvalidInputError(f"{source}: {words}")
+    return InvalidInputError(f"{source}: {problem}")

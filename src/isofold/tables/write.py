@@ -1,30 +1,72 @@
-"""Writing tables and maps: .csv, .tsv, .parquet, .npy and .npz."""
+"""Writing tables and maps: .csv, .tsv, .parquet, .npy and .npz; whole or not at all."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from isofold import _files
+from isofold._files import check_path, refuse_path
 from isofold.exceptions import InvalidInputError
-from isofold.tables.targets import MAP_ENDINGS, TABLE_ENDINGS, atomic_file, check_target
 from isofold.tables.text_safety import one_line, quoted
 
-__all__ = ["check_map_rows", "write_embedding", "write_table"]
+__all__ = [
+    "MAP_ENDINGS",
+    "TABLE_ENDINGS",
+    "atomic_file",
+    "check_map_rows",
+    "check_target",
+    "write_embedding",
+    "write_table",
+]
+
+TABLE_ENDINGS = (".csv", ".tsv", ".parquet")
+MAP_ENDINGS = (*TABLE_ENDINGS, ".npy", ".npz")
+ALL_ENDINGS = (*MAP_ENDINGS, ".html", ".iso")
+PERMISSION = "--force"
+
+
+def check_target(
+    path: str | os.PathLike[str],
+    overwrite: bool = False,  # noqa: FBT001, FBT002 - the one option that every caller has
+    *,
+    endings: Iterable[str] = ALL_ENDINGS,
+    inputs: Iterable[str | os.PathLike[str]] = (),
+) -> Path:
+    """Refuse a file that could not be written at the end of a long work, before it starts."""
+    location = Path(path)
+    if location.suffix.lower() not in (known := tuple(endings)):
+        refuse_path(location, f"the name must end in one of {', '.join(known)}")
+    check_path(location, overwrite=overwrite, permission=PERMISSION)
+    for source in inputs:
+        with suppress(OSError):
+            if location.exists() and os.path.samefile(location, source):
+                refuse_path(location, "this is the input file. Write to another one")
+    return location
+
+
+def atomic_file(
+    path: str | os.PathLike[str],
+    overwrite: bool = False,  # noqa: FBT001, FBT002 - the one option that every caller has
+) -> AbstractContextManager[Path]:
+    """Give a temporary file to write to, which becomes the wanted one when all went well."""
+    return _files.atomic_file(path, overwrite=overwrite, permission=PERMISSION)
 
 
 def write_table(
     path: str | os.PathLike[str], columns: Mapping[str, Any], *, overwrite: bool = False
 ) -> None:
     """Write named columns as a table, whole or not at all."""
-    place = check_target(path, overwrite, endings=TABLE_ENDINGS)
+    location = check_target(path, overwrite, endings=TABLE_ENDINGS)
     arrays = {name: np.asarray(values) for name, values in columns.items()}
-    with atomic_file(place, overwrite) as target:
-        _write(target, place, arrays)
+    with atomic_file(location, overwrite) as target:
+        _write(target, location, arrays)
 
 
 def write_embedding(
@@ -43,10 +85,10 @@ def write_embedding(
     holds the same as the arrays ``row``, ``label``, ``embedding`` and ``distortion``; a .npy file
     only the coordinates.
     """
-    place = check_target(path, overwrite, endings=MAP_ENDINGS)
-    ending = place.suffix.lower()
+    location = check_target(path, overwrite, endings=MAP_ENDINGS)
+    ending = location.suffix.lower()
     Y = np.asarray(embedding)
-    check_map_rows(place, rows)
+    check_map_rows(location, rows)
     beside = {"row": np.asarray(rows, dtype=np.int64)}
     coordinates = {f"x{axis + 1}": Y[:, axis] for axis in range(Y.shape[1])}
     if labels is not None:
@@ -57,45 +99,45 @@ def write_embedding(
     if set(lengths.values()) != {len(Y)}:
         msg = f"A map of {len(Y):,} points cannot be written with columns of lengths {lengths}."
         raise InvalidInputError(msg)
-    with atomic_file(place, overwrite) as target:
+    with atomic_file(location, overwrite) as target:
         if ending == ".npy":
-            _write_arrays(target, place, Y)
+            _write_arrays(target, location, Y)
         elif ending == ".npz":
             plain = {} if labels is None else {"label": _plain(np.asarray(labels))}
             arrays = {"row": beside["row"], **plain, "embedding": Y, **errors}
-            _write_arrays(target, place, arrays)
+            _write_arrays(target, location, arrays)
         else:
-            _write(target, place, {**beside, **coordinates, **errors})
+            _write(target, location, {**beside, **coordinates, **errors})
 
 
 def check_map_rows(path: str | os.PathLike[str], rows: npt.ArrayLike) -> None:
     """Refuse a .npy file for a map of some rows only: it could not say which they are."""
     used = np.asarray(rows)
-    place = Path(path)
-    if place.suffix.lower() == ".npy" and not np.array_equal(used, np.arange(len(used))):
+    location = Path(path)
+    if location.suffix.lower() == ".npy" and not np.array_equal(used, np.arange(len(used))):
         msg = (
-            f"{quoted(place.name)[1:-1]}: rows with missing values are left out, and a .npy file, "
-            f"which holds only coordinates, cannot tell which. Write .csv, .parquet or .npz, or "
-            f"pass --missing median."
+            f"{quoted(location.name)[1:-1]}: rows with missing values are left out, and a .npy "
+            f"file, which holds only coordinates, cannot say which. Write .csv, .parquet or .npz, "
+            f"or pass --missing median."
         )
         raise InvalidInputError(msg)
 
 
-def _write(target: Path, place: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+def _write(target: Path, location: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:
     import pyarrow as pa
     from pyarrow import csv, parquet
 
     data = pa.table({name: _arrow(values) for name, values in columns.items()})
     try:
-        # Arrow takes no names with bytes that are no text, but files.
+        # Arrow does not take names with bytes that are not text, but it takes files.
         with target.open("wb") as file:
-            if place.suffix.lower() == ".parquet":
+            if location.suffix.lower() == ".parquet":
                 parquet.write_table(data, file)
             else:
-                delimiter = "\t" if place.suffix.lower() == ".tsv" else ","
+                delimiter = "\t" if location.suffix.lower() == ".tsv" else ","
                 csv.write_csv(data, file, csv.WriteOptions(delimiter=delimiter))
     except (pa.ArrowException, OSError) as error:
-        raise _failure(place, error) from None
+        raise _failure(location, error) from None
 
 
 def _arrow(values: npt.NDArray[Any]) -> Any:
@@ -108,7 +150,7 @@ def _arrow(values: npt.NDArray[Any]) -> Any:
     return pa.array(texts, pa.string())
 
 
-def _write_arrays(target: Path, place: Path, content: Any) -> None:
+def _write_arrays(target: Path, location: Path, content: Any) -> None:
     try:
         with target.open("wb") as file:
             if isinstance(content, dict):
@@ -116,7 +158,7 @@ def _write_arrays(target: Path, place: Path, content: Any) -> None:
             else:
                 np.save(file, content, allow_pickle=False)
     except OSError as error:
-        raise _failure(place, error) from None
+        raise _failure(location, error) from None
 
 
 def _plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -126,7 +168,7 @@ def _plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.array(["" if value is None else str(value) for value in values], dtype=np.str_)
 
 
-def _failure(place: Path, error: Exception) -> InvalidInputError:
+def _failure(location: Path, error: Exception) -> InvalidInputError:
     reason = getattr(error, "strerror", None) or error
-    words = f"the file cannot be written: {one_line(reason)}."
-    return InvalidInputError(f"{quoted(place.name)[1:-1]}: {words}")
+    problem = f"the file cannot be written: {one_line(reason)}."
+    return InvalidInputError(f"{quoted(location.name)[1:-1]}: {problem}")

@@ -1,11 +1,11 @@
-"""Make maps by several methods and measure all: `isofold compare`."""
+"""Make maps by several methods and measure them all: `isofold compare`."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,10 @@ import click
 
 from isofold._format import size_of
 from isofold.cli.command import command, option
-from isofold.cli.console.console import Console, aligned, clean, current_console
-from isofold.cli.console.results import csv_text, put
-from isofold.cli.methods import METHODS
+from isofold.cli.console import Console, aligned, clean, csv_text, current_console, put, watched
 from isofold.cli.options import (
     NameList,
+    chosen,
     data_options,
     file_argument,
     force_option,
@@ -25,10 +24,12 @@ from isofold.cli.options import (
     work_options,
 )
 from isofold.cli.peers import PEERS, silence
+from isofold.embedding.catalog import BY_SHELL_NAME
 
 if TYPE_CHECKING:
     from isofold._typing import FloatArray
-    from isofold.cli.scores import Scores
+    from isofold.cli.steps.method import FitOptions
+    from isofold.quality import MapSummary
     from isofold.tables import Prepared
 
 USUAL = ("auto", "pca", "isomap", "tsne", "umap")
@@ -43,7 +44,7 @@ class Result:
     ----------
     method : str
         Its name.
-    scores : Scores or None
+    scores : MapSummary or None
         How true its map is, if it made one.
     seconds : float
         How long it took.
@@ -54,7 +55,7 @@ class Result:
     """
 
     method: str
-    scores: Scores | None
+    scores: MapSummary | None
     seconds: float = 0.0
     n_rows: int = 0
     trouble: str = ""
@@ -70,8 +71,8 @@ class Result:
 @option(
     "-m", "--methods", section="Methods", type=NameList(), metavar="NAMES",
     default=",".join(USUAL), show_default=True,
-    help=f"Of isofold: {', '.join(METHODS)}. Of scikit-learn: pca, isomap, tsne, mds, lle, "
-    f"spectral. If installed: umap, pacmap, opentsne.",
+    help=f"isofold: {', '.join(BY_SHELL_NAME)}; scikit-learn: pca, isomap, tsne, mds, lle, "
+    f"spectral; if installed: umap, pacmap, opentsne.",
 )  # fmt: skip
 @option(
     "-d", "--n-components", section="Methods", type=click.IntRange(min=1), default=2,
@@ -82,25 +83,28 @@ class Result:
 @data_options
 @work_options
 def compare_command(file: Path, **options: Any) -> int:
-    """Make maps by several methods and measure all.
+    """Make maps by several methods and measure them all.
 
     Runs one method after the other with its usual settings and writes a table to standard output.
     "off by" is the median error of distances between neighbors; "rescaled" is the same after the
-    map was enlarged or shrunk to its best, which is fair to methods whose maps have no unit.
+    map was scaled by the factor that suits it best, which is fair to methods whose maps have no
+    unit.
     """
     from isofold.cli.main import ExitCode
-    from isofold.cli.steps.inputs import read_data
+    from isofold.cli.steps.inputs import ReadOptions, read_data
+    from isofold.cli.steps.method import FitOptions
     from isofold.tables import atomic_file, check_target
 
     console, methods = current_console(), list(dict.fromkeys(options["methods"]))
-    unknown = [name for name in methods if name not in METHODS and name not in PEERS]
+    unknown = [name for name in methods if name not in BY_SHELL_NAME and name not in PEERS]
     if unknown:
-        msg = f"There is no method {unknown[0]!r}. There are {', '.join([*METHODS, *PEERS])}."
+        msg = f"There is no method {unknown[0]!r}. There are {', '.join([*BY_SHELL_NAME, *PEERS])}."
         raise click.UsageError(msg, click.get_current_context())
     if options["output"] is not None:
         check_target(options["output"], options["force"], endings=(".csv",), inputs=(file,))
-    prepared = read_data(file, options, console)
-    results, is_interrupted = run_all(methods, prepared, options, console)
+    prepared = read_data(file, chosen(ReadOptions, options), console)
+    fitting = chosen(FitOptions, options)
+    results, is_interrupted = run_all(methods, prepared, fitting, console)
     put(table_lines(results))
     _tell_samples(results, len(prepared.X), console)
     if options["output"] is not None:
@@ -112,18 +116,17 @@ def compare_command(file: Path, **options: Any) -> int:
         console.warn(
             f"{results[-1].method} was interrupted; methods after it were not run."
             if results[-1].trouble == STOPPED
-            else "A fit was interrupted; its figures are those of the best map until then."
+            else "A fit was interrupted. Its figures are those of the best map that was found."
         )
         return ExitCode.INTERRUPTED
     return ExitCode.DONE
 
 
 def run_all(
-    methods: list[str], prepared: Prepared, options: dict[str, Any], console: Console
+    methods: list[str], prepared: Prepared, options: FitOptions, console: Console
 ) -> tuple[list[Result], bool]:
     """Return what became of each method; they run one after the other."""
     from isofold._progress.stages import stage
-    from isofold.cli.console.watch import watched
 
     results: list[Result] = []
     with watched(console) as seen, stage("compare", total=len(methods)) as steps:
@@ -131,7 +134,11 @@ def run_all(
             if name in PEERS and not PEERS[name].is_installed:
                 trouble = f"not installed (pip install {PEERS[name].package})"
                 result = Result(name, None, trouble=trouble)
-            elif name in METHODS and METHODS[name].needs_label and prepared.labels is None:
+            elif (
+                name in BY_SHELL_NAME
+                and BY_SHELL_NAME[name].needs_label
+                and prepared.labels is None
+            ):
                 result = Result(name, None, trouble="needs --label COLUMN")
             else:
                 try:
@@ -147,13 +154,13 @@ def run_all(
     return results, seen.is_interrupted
 
 
-def _run(name: str, prepared: Prepared, options: dict[str, Any]) -> Result:
+def _run(name: str, prepared: Prepared, options: FitOptions) -> Result:
     import numpy as np
 
-    from isofold.cli.scores import measure
+    from isofold.cli.steps.scores import measure
 
-    seed, jobs = options["seed"], options["jobs"]
-    most = METHODS[name].most_rows if name in METHODS else PEERS[name].most_rows
+    seed, jobs = options.seed, options.jobs
+    most = (PEERS if name in PEERS else BY_SHELL_NAME)[name].most_rows
     rows = np.arange(len(prepared.X))
     if most is not None and len(rows) > most:
         rows = np.sort(np.random.default_rng(seed).choice(len(rows), most, replace=False))
@@ -165,23 +172,24 @@ def _run(name: str, prepared: Prepared, options: dict[str, Any]) -> Result:
             Y = np.asarray(_runner(name, labels, options)(X), dtype=np.float64)
         seconds = time.perf_counter() - began
         if Y.shape[0] != len(X) or not np.isfinite(Y).all():
-            return Result(name, None, trouble="failed: its map has numbers that are none")
+            return Result(name, None, trouble="failed: its map has coordinates that are not finite")
         return Result(name, measure(X, Y, seed=seed, jobs=jobs), seconds, len(rows))
     except Exception as error:
-        # Methods of others may fail in any way.
-        words = clean(" ".join(str(error).split()) or type(error).__name__)
-        return Result(name, None, trouble=f"failed: {words}")
+        # Methods of other libraries may fail in any way.
+        text = clean(" ".join(str(error).split()) or type(error).__name__)
+        return Result(name, None, trouble=f"failed: {text}")
 
 
-def _runner(name: str, labels: Any, options: dict[str, Any]) -> Callable[[FloatArray], Any]:
+def _runner(name: str, labels: Any, options: FitOptions) -> Callable[[FloatArray], Any]:
     """Return a function that makes a map."""
-    r, seed, jobs = options["n_components"], options["seed"], options["jobs"]
     if name in PEERS:
-        return lambda X: PEERS[name].run(X, r, seed, jobs)
-    from isofold.cli.methods import make_estimator
+        r = int(options.n_components)
+        return lambda X: PEERS[name].run(X, r, options.seed, options.jobs)
+    from isofold.cli.steps.method import make_estimator
 
-    estimator = make_estimator(name, n_components=r, seed=seed, jobs=jobs)
-    y = labels if METHODS[name].needs_label else None
+    own = replace(options, method=name)
+    estimator = make_estimator(own)
+    y = labels if own.needs_label else None
     return lambda X: estimator.fit(X, y).embedding_
 
 
@@ -214,7 +222,7 @@ def _tell_samples(results: list[Result], n_rows: int, console: Console) -> None:
         if result.scores is not None and result.n_rows < n_rows:
             console.note(
                 f"{result.method} was given {result.n_rows:,} of {n_rows:,} rows, drawn at random, "
-                f"since all would take too long; its figures are about these."
+                f"because all would take too long. Its figures are about these rows."
             )
 
 

@@ -24,7 +24,7 @@ def completion_command(shell: str) -> None:
     """Let the shell complete commands and options.
 
     Prints a script for the shell. Load it when the shell starts, as in the examples; then the
-    tabulator key completes commands, options, their values and file names.
+    Tab key completes commands, options, their values and file names.
     """
     from click.shell_completion import get_completion_class
 

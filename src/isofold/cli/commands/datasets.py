@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,7 @@ import click
 
 from isofold._format import size_of
 from isofold.cli.command import command, option
-from isofold.cli.console.console import aligned, current_console
-from isofold.cli.console.results import put
+from isofold.cli.console import aligned, current_console, put
 from isofold.cli.options import force_option, output_option
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ SYNTHETIC = "Synthetic data"
 def datasets_command(name: str | None, **options: Any) -> None:
     """List example data, or write some to a file.
 
-    Synthetic data come with their true coordinates (columns true1, true2), which a good map finds
-    again, and real data with their labels. Real data are looked for in the folder that the
-    environment variable ISOFOLD_DATA names; if they are not there, NAME tells where to get them.
+    Synthetic data come with their true coordinates (columns true1, true2), which a good map
+    recovers, and real data with their labels. Real data are looked for in the folder that the
+    environment variable ISOFOLD_DATA names. If they are absent, isofold says where to get them.
     """
     from isofold.tables import TABLE_ENDINGS, check_target, write_table
 
@@ -58,7 +58,7 @@ def datasets_command(name: str | None, **options: Any) -> None:
         check_target(output, options["force"], endings=TABLE_ENDINGS)
     dataset = make_dataset(name, options)
     if output is None:
-        put([f"{name}: {_words(_makers()[name])}", *_figures(dataset)])
+        put([f"{name}: {_title(_makers()[name])}", *_figures(dataset)])
         return
     write_table(output, columns_of(dataset), overwrite=options["force"])
     console.say(f"Wrote {output} ({size_of(output)}): {_shape(dataset)}.")
@@ -70,15 +70,17 @@ def list_of_datasets() -> list[str]:
     rows = [("name", "kind", "state", "what it is")]
     for name, maker in _makers().items():
         kind = "real" if maker.__name__.startswith(LOADER) else "synthetic"
-        rows.append((name, kind, _state(name, kind), _words(maker)))
+        rows.append((name, kind, _state(name, kind), _title(maker)))
     return aligned(rows)
 
 
 def make_dataset(name: str, options: dict[str, Any]) -> Dataset:
     """Return data by name, or say which names there are."""
+    from isofold._findings import SHELL, speaking
+
     makers = _makers()
     if name not in makers:
-        msg = f"There are no data {name!r}. The list: isofold datasets"
+        msg = f"There is no dataset {name!r}. For the list, run: isofold datasets"
         raise click.UsageError(msg, click.get_current_context())
     maker = makers[name]
     if maker.__name__.startswith(LOADER):
@@ -88,7 +90,9 @@ def make_dataset(name: str, options: dict[str, Any]) -> Dataset:
         return maker()
     given = {"noise": options["noise"], "random_state": options["seed"]}
     known = {key: value for key, value in given.items() if value is not None}
-    return maker(**known) if options["rows"] is None else maker(options["rows"], **known)
+    own_options = (*SHELL.options, ("n_samples", "--rows"), ("noise", "--noise"))
+    with speaking(replace(SHELL, options=own_options)):
+        return maker(**known) if options["rows"] is None else maker(options["rows"], **known)
 
 
 def columns_of(dataset: Dataset) -> dict[str, Any]:
@@ -143,11 +147,11 @@ def _makers() -> dict[str, Callable[..., Dataset]]:
     return {**datasets.SYNTHETIC, **loaders}
 
 
-def _words(maker: Callable[..., Dataset]) -> str:
+def _title(maker: Callable[..., Dataset]) -> str:
     """Return what data are: the first line of the documentation, without its verb."""
-    words = (inspect.getdoc(maker) or "").partition("\n")[0].rstrip(".")
-    words = words.removeprefix("Generate ").removeprefix("Load ")
-    return words[:1].upper() + words[1:]
+    title = (inspect.getdoc(maker) or "").partition("\n")[0].rstrip(".")
+    title = title.removeprefix("Generate ").removeprefix("Load ")
+    return title[:1].upper() + title[1:]
 
 
 def _state(name: str, kind: str) -> str:

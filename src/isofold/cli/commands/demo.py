@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from isofold.cli.command import command
-from isofold.cli.console.console import current_console
+from isofold.cli.console import current_console
 from isofold.cli.options import force_option
 
 ROWS, NEW_ROWS = 2000, 200
@@ -18,19 +17,21 @@ FILES = ("roll.csv", "new.csv", "map.csv", "model.iso", "page.html")
 @command(
     "demo",
     "isofold demo",
-    "isofold demo somewhere --force  # overwrite the files of the last time",
+    "isofold demo somewhere --force  # overwrite the files of an earlier run",
 )
 @click.argument("folder", type=click.Path(path_type=Path), default="isofold-demo")
 @force_option
 def demo_command(folder: Path, *, force: bool) -> int:
-    """Unfold a rolled sheet, to see what comes out.
+    """Unfold a rolled sheet, to see what isofold does.
 
     Writes the points of a sheet with a hole, rolled up in space, then unfolds it: a map, a page to
-    look at it and the model, all into FOLDER (isofold-demo, if none is named).
+    look at it and the model, all into FOLDER (isofold-demo by default).
     """
     from isofold.cli.commands.datasets import columns_of
-    from isofold.cli.steps.inputs import read_data
-    from isofold.cli.steps.mapping import Outputs, make_map
+    from isofold.cli.steps.inputs import ReadOptions, read_data
+    from isofold.cli.steps.mapping import make_map
+    from isofold.cli.steps.method import FitOptions
+    from isofold.cli.steps.outputs import Outputs
     from isofold.datasets import holed_swiss_roll
     from isofold.tables import check_target, write_table
 
@@ -45,17 +46,10 @@ def demo_command(folder: Path, *, force: bool) -> int:
         columns = columns_of(holed_swiss_roll(rows, random_state=seed))
         write_table(path, columns, overwrite=force)
     console.say(f"Wrote {roll}: {ROWS:,} points of a sheet with a hole, rolled up in space.")
-    options: dict[str, Any] = {
-        "method": "auto",
-        "n_components": 2,
-        "columns": ("x", "y", "z"),
-        "label": "true1",
-        "seed": 0,
-        "jobs": 1,
-    }
-    prepared = read_data(roll, options, console)
-    code = make_map(roll, prepared, options, outputs=outputs, console=console)
-    if not page.exists():  # interrupted, and said already
+    reading = ReadOptions(columns=("x", "y", "z"), label="true1")
+    prepared = read_data(roll, reading, console)
+    code = make_map(roll, prepared, FitOptions(), outputs=outputs, console=console)
+    if not page.exists():  # interrupted, which was said already
         return code
     console.say()
     console.head("What to look at")

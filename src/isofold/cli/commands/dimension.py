@@ -5,19 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isofold._findings.vocabulary import SHELL
 from isofold._format import count
 from isofold.cli.command import command, option
-from isofold.cli.console.console import aligned, current_console
-from isofold.cli.console.results import put, put_json
-from isofold.cli.options import data_options, file_argument, work_options
+from isofold.cli.console import aligned, current_console, put, put_json
+from isofold.cli.options import chosen, data_options, file_argument, work_options
 
 if TYPE_CHECKING:
     from isofold._typing import FloatArray
     from isofold.survey import Survey
 
 MOST_ROWS = 20_000
-"""Rows that are looked at: more would not change the estimates."""
+"""Rows that are examined: more would not change the estimates."""
 
 
 @command(
@@ -34,23 +32,23 @@ def dimension_command(file: Path, **options: Any) -> None:
     """Estimate how many dimensions data really have.
 
     A table of a hundred columns may hold points of a curve (one dimension) or of a sheet (two).
-    Two estimates look at neighbors of every row: one at how fast their distances grow, which counts
-    noise as dimension, one at the directions they extend in, which looks past small noise. Shapes
-    that no flat map can keep, such as spheres, are told.
+    Two estimates use the neighbors of every row. One measures how fast their distances grow, and
+    counts noise as dimension. The other measures the directions in which they extend, and ignores
+    small noise. Shapes that no flat map can keep, such as spheres, are reported.
     """
     import numpy as np
 
-    from isofold.cli.console.watch import watched
-    from isofold.cli.steps.inputs import read_data
+    from isofold.cli.console import watched
+    from isofold.cli.steps.inputs import ReadOptions, read_data
     from isofold.neighbors import levina_bickel_dimension, local_pca_dimension
     from isofold.survey import survey_samples
 
     console = current_console()
-    X = read_data(file, options, console).X
+    X = read_data(file, chosen(ReadOptions, options), console).X
     if len(X) > MOST_ROWS:
         rows = np.random.default_rng(options["seed"]).choice(len(X), MOST_ROWS, replace=False)
         X = X[np.sort(rows)]
-        console.note(f"{MOST_ROWS:,} rows, drawn at random, are looked at.")
+        console.note(f"{MOST_ROWS:,} rows, drawn at random, are examined.")
     jobs = options["jobs"]
     with watched(console) as seen:
         growth = levina_bickel_dimension(X, n_jobs=jobs).value
@@ -75,6 +73,8 @@ def _lines(X: FloatArray, growth: float, directions: float, survey: Survey) -> l
 
 def _sentences(X: FloatArray, growth: float, directions: float, survey: Survey) -> list[str]:
     """Return what the figures mean."""
+    from isofold._findings import SHELL
+
     low, high = sorted((max(1, round(growth)), max(1, round(directions))))
     about = f"about {low}" if low == high else f"{low} to {high}"
     n_columns = X.shape[1]
@@ -89,7 +89,7 @@ def _sentences(X: FloatArray, growth: float, directions: float, survey: Survey) 
         )
     else:
         sentences.append("A map of 2 dimensions may keep distances, if the shape can lie flat.")
-    # Its note about the dimension repeats the estimate above.
+    # The note about the dimension repeats the estimate above.
     sentences += [note.text(SHELL) for note in survey.notes if note.code != "dimension"]
     shapes = [shape.text(SHELL) for shape in survey.raised]
     sentences += shapes or ["No shape was recognized that a flat map cannot keep."]

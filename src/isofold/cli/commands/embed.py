@@ -8,27 +8,28 @@ from typing import Any
 import click
 
 from isofold.cli.command import command, option
-from isofold.cli.console.console import current_console
-from isofold.cli.methods import METHODS
+from isofold.cli.console import current_console
 from isofold.cli.options import (
     DimensionType,
+    chosen,
     data_options,
     file_argument,
     force_option,
     output_option,
     work_options,
 )
+from isofold.embedding.catalog import BY_SHELL_NAME
 
 METHOD = "Method"
 
 
 @command(
     "embed",
-    "isofold embed data.csv -o map.csv  # the usual: all numeric columns, the method that suits",
+    "isofold embed data.csv -o map.csv  # the default: all numeric columns, the method that suits",
     "isofold embed wine.csv -o map.csv --label quality --scale standard --report wine.html",
     "isofold embed digits.parquet -c 'pixel*' -o map.npy --model digits.iso  # keep the model",
     "isofold embed roll.npy --method ipa --set n_patches=40 --report roll.html",
-    choices={name: method.words for name, method in METHODS.items()},
+    choices={name: method.title for name, method in BY_SHELL_NAME.items()},
 )
 @file_argument("file")
 @output_option(
@@ -39,9 +40,9 @@ METHOD = "Method"
 @output_option("--model", metavar="MODEL", text="The model (.iso), for isofold transform.")
 @force_option
 @option(
-    "-m", "--method", section=METHOD, type=click.Choice(list(METHODS)), default="auto",
+    "-m", "--method", section=METHOD, type=click.Choice(list(BY_SHELL_NAME)), default="auto",
     show_default=True, metavar="NAME",
-    help="One of those below; auto looks at the data and decides.",
+    help="One of the methods below; auto looks at the data and decides.",
 )  # fmt: skip
 @option(
     "-d", "--n-components", section=METHOD, type=DimensionType(), default=2, show_default=True,
@@ -69,21 +70,24 @@ def embed_command(file: Path, **options: Any) -> int:
     dimensions or more, says how true the map is, and writes the map, a page to look at it, the
     model, or all of them. Text columns are left out; no file is overwritten without --force.
     """
-    from isofold.cli.steps.inputs import read_data, tell_unlabeled
-    from isofold.cli.steps.mapping import Outputs, estimator_of, make_map
+    from isofold.cli.steps.inputs import ReadOptions, read_data, tell_unlabeled
+    from isofold.cli.steps.mapping import make_map
+    from isofold.cli.steps.method import FitOptions, make_estimator
+    from isofold.cli.steps.outputs import Outputs
 
     console = current_console()
     outputs = Outputs(options["output"], options["model"], options["report"], options["force"])
     if outputs.is_empty:
         msg = "Say what to write: -o OUT, --report PAGE or --model MODEL."
         raise click.UsageError(msg, click.get_current_context())
-    if METHODS[options["method"]].needs_label and options["label"] is None:
-        msg = f"--method {options['method']} needs --label COLUMN."
+    reading, fitting = chosen(ReadOptions, options), chosen(FitOptions, options)
+    if fitting.needs_label and reading.label is None:
+        msg = f"--method {fitting.method} needs --label COLUMN."
         raise click.UsageError(msg, click.get_current_context())
     outputs.check(file)
-    # Before the file is read: wrong parameters are told at once.
-    estimator_of(options)
-    prepared = read_data(file, options, console)
-    if METHODS[options["method"]].needs_label:
+    # Before the file is read, so that wrong parameters are refused at once.
+    make_estimator(fitting)
+    prepared = read_data(file, reading, console)
+    if fitting.needs_label:
         tell_unlabeled(prepared.labels, console)
-    return make_map(file, prepared, options, outputs=outputs, console=console)
+    return make_map(file, prepared, fitting, outputs=outputs, console=console)

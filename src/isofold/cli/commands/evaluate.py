@@ -9,9 +9,8 @@ import click
 
 from isofold._format import count
 from isofold.cli.command import command, option
-from isofold.cli.console.console import current_console
-from isofold.cli.console.results import put, put_csv, put_json
-from isofold.cli.options import data_options, file_argument, work_options
+from isofold.cli.console import current_console, put, put_csv, put_json, watched
+from isofold.cli.options import chosen, data_options, file_argument, work_options
 
 if TYPE_CHECKING:
     from isofold.quality import Scorecard
@@ -35,27 +34,25 @@ if TYPE_CHECKING:
 @data_options
 @work_options
 def evaluate_command(file: Path, embedding: Path, **options: Any) -> None:
-    """Measure how true a map is, whoever made it.
+    """Measure how true a map is, whatever tool made it.
 
     FILE holds the data, EMBEDDING the map: a file of isofold, or any table of coordinates with one
     row for every row of the data. The measures go to standard output. Use the same --columns,
     --missing and --scale as for the map.
     """
-    from isofold.cli.console.watch import watched
-    from isofold.cli.methods import errors_in_options, in_options
-    from isofold.cli.scores import NEIGHBORS
     from isofold.cli.steps.hints import scale_hint
-    from isofold.cli.steps.inputs import prepare_table, read_file, tell_unlabeled
+    from isofold.cli.steps.inputs import ReadOptions, prepare_table, read_file, tell_unlabeled
     from isofold.cli.steps.maps import read_map
+    from isofold.cli.steps.scores import NEIGHBORS
     from isofold.quality import scorecard
 
     if options["as_json"] and options["as_csv"]:
         msg = "Choose one of --json and --csv."
         raise click.UsageError(msg, click.get_current_context())
-    console = current_console()
-    table = read_file(file, options)
-    prepared = prepare_table(table, options)
-    Y, which = read_map(embedding, prepared, options)
+    console, reading = current_console(), chosen(ReadOptions, options)
+    table = read_file(file, reading)
+    prepared = prepare_table(table, reading)
+    Y, which = read_map(embedding, prepared, encoding=reading.encoding)
     X, labels = prepared.X[which], prepared.labels
     for text in prepared.notes:
         console.note(text)
@@ -66,7 +63,7 @@ def evaluate_command(file: Path, embedding: Path, **options: Any) -> None:
     if labels is not None:
         tell_unlabeled(labels[which], console)
     k = options["n_neighbors"] or max(1, min(NEIGHBORS, (len(X) - 1) // 2))
-    with watched(console) as seen, errors_in_options():
+    with watched(console) as seen:
         card = scorecard(
             X, Y,
             labels=None if labels is None else labels[which],
@@ -75,8 +72,8 @@ def evaluate_command(file: Path, embedding: Path, **options: Any) -> None:
             n_jobs=options["jobs"],
         )  # fmt: skip
     for text in seen.messages:
-        console.note(in_options(text))
-    question = scale_hint(table, prepared, options, Y=Y, which=which)
+        console.note(text)
+    question = scale_hint(table, prepared, reading, Y=Y, which=which, seed=options["seed"])
     if question is not None:
         console.warn(question)
     _put(card, options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,9 @@ from click.core import ParameterSource
 
 from isofold._format import count, size_of
 from isofold.cli.command import command, option
-from isofold.cli.console.console import Console, current_console
+from isofold.cli.console import Console, current_console
 from isofold.cli.options import (
+    chosen,
     data_options,
     file_argument,
     force_option,
@@ -21,6 +21,7 @@ from isofold.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from isofold.cli.steps.inputs import ReadOptions
     from isofold.tables import Prepared
 
 
@@ -46,15 +47,15 @@ def report_command(file: Path, embedding: Path | None, **options: Any) -> None:
 
     FILE holds the data; the map is a table of coordinates (EMBEDDING) that any tool made, or a
     saved model (--model), which knows its columns. The page is one file that works offline: colors
-    by label, column or error, neighbors of every point, and how true distances are. Of a map that
-    was made with --columns, --missing or --scale, pass the same here.
+    by label, column or error, neighbors of every point, and how true distances are. If the map was
+    made with --columns, --missing or --scale, pass the same options here.
     """
     from isofold import assess
-    from isofold.cli.console.watch import watched
-    from isofold.cli.methods import in_options
-    from isofold.cli.scores import scores_of, tell_scores
-    from isofold.cli.steps.mapping import Outputs
+    from isofold.cli.console import watched
+    from isofold.cli.steps.inputs import ReadOptions
+    from isofold.cli.steps.outputs import Outputs
     from isofold.cli.steps.pages import write_page
+    from isofold.cli.steps.scores import scores_of, tell_scores
 
     if (embedding is None) == (options["model"] is None):
         msg = "Pass either a map or --model MODEL."
@@ -63,11 +64,12 @@ def report_command(file: Path, embedding: Path | None, **options: Any) -> None:
         _refuse_preparation()
     console, page = current_console(), options["output"]
     other = embedding or options["model"]
-    Outputs(None, None, page, options["force"]).check(file, other)
+    Outputs(page=page, force=options["force"]).check(file, other)
+    reading = chosen(ReadOptions, options)
     if embedding is None:
-        prepared, shown = _from_model(file, options)
+        prepared, shown = _from_model(file, options["model"], reading)
     else:
-        prepared, shown = _from_map(file, embedding, options, console)
+        prepared, shown = _from_map(file, embedding, reading, console, seed=options["seed"])
     console.say(f"Read {count(len(prepared.X), 'row')} of {file.name} and {other.name}.")
     for text in prepared.notes:
         console.note(text)
@@ -76,7 +78,7 @@ def report_command(file: Path, embedding: Path | None, **options: Any) -> None:
         title = options["title"] or file.name
         write_page(page, assessment, prepared, shown=shown, title=title, overwrite=options["force"])
     for text in seen.messages:
-        console.note(in_options(text))
+        console.note(text)
     console.say()
     tell_scores(console, scores_of(assessment.card))
     console.say()
@@ -93,7 +95,7 @@ def _refuse_preparation() -> None:
 
 
 def _from_map(
-    file: Path, embedding: Path, options: dict[str, Any], console: Console
+    file: Path, embedding: Path, options: ReadOptions, console: Console, *, seed: int
 ) -> tuple[Prepared, Any]:
     from isofold.cli.steps.hints import scale_hint
     from isofold.cli.steps.inputs import prepare_table, read_file
@@ -101,47 +103,29 @@ def _from_map(
 
     table = read_file(file, options)
     prepared = prepare_table(table, options)
-    Y, which = read_map(embedding, prepared, options)
-    question = scale_hint(table, prepared, options, Y=Y, which=which)
+    Y, which = read_map(embedding, prepared, encoding=options.encoding)
+    question = scale_hint(table, prepared, options, Y=Y, which=which, seed=seed)
     if question is not None:
         console.warn(question)
-    return _rows_of(prepared, which), Y
+    return prepared.restrict(which), Y
 
 
-def _from_model(file: Path, options: dict[str, Any]) -> tuple[Prepared, Any]:
+def _from_model(file: Path, model: Path, options: ReadOptions) -> tuple[Prepared, Any]:
     from isofold.cli.commands.transform import prepare_for
     from isofold.cli.steps.inputs import read_file
     from isofold.cli.steps.mapping import table_notes
     from isofold.exceptions import InvalidInputError
     from isofold.storage import load_with_notes
 
-    estimator, notes = load_with_notes(options["model"])
+    estimator, notes = load_with_notes(model)
     table = read_file(file, options)
-    prepared = prepare_for(estimator, table_notes(notes), table, label=options["label"])
+    prepared = prepare_for(estimator, table_notes(notes), table, label=options.label)
     n_fitted = len(estimator.embedding_)
     if len(prepared.X) != n_fitted:
         msg = (
             f"The model was made of {count(n_fitted, 'row')}, but {file.name} has "
-            f"{len(prepared.X):,}. Pass the file that it was made of; for new rows, use isofold "
-            f"transform and then isofold report."
+            f"{len(prepared.X):,}. Pass the file that it was made of. For new rows, use isofold "
+            f"transform, then isofold report."
         )
         raise InvalidInputError(msg)
     return prepared, estimator
-
-
-def _rows_of(prepared: Prepared, which: Any) -> Prepared:
-    """Return some rows of what was prepared."""
-    if isinstance(which, slice):
-        return prepared
-
-    def some(values: Any) -> Any:
-        return None if values is None else values[which]
-
-    return replace(
-        prepared,
-        X=prepared.X[which],
-        rows=prepared.rows[which],
-        labels=some(prepared.labels),
-        images=some(prepared.images),
-        fields={name: values[which] for name, values in prepared.fields.items()},
-    )

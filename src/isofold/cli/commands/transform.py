@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from isofold._format import count, size_of
 from isofold.cli.command import command
-from isofold.cli.console.console import Console, current_console
-from isofold.cli.options import file_argument, force_option, format_options, output_option
+from isofold.cli.console import Console, current_console, watched
+from isofold.cli.options import chosen, file_argument, force_option, format_options, output_option
 
 if TYPE_CHECKING:
     from isofold._typing import FloatArray
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @file_argument("file")
 @output_option(
     "-o", "--output", metavar="OUT", required=True,
-    text="The places of the rows: .csv, .tsv, .parquet, .npy or .npz.",
+    text="The coordinates of the rows: .csv, .tsv, .parquet, .npy or .npz.",
 )  # fmt: skip
 @force_option
 @format_options
@@ -33,20 +33,20 @@ def transform_command(model: Path, file: Path, **options: Any) -> None:
     """Place new rows on a map that was saved.
 
     MODEL is a file that isofold embed --model or isofold.save wrote. Columns are found by their
-    names, filled and scaled as when the map was made. Every row is placed by itself, so that it
-    does not matter which others are in FILE.
+    names, filled and scaled as when the map was made. Every row is placed by itself: which other
+    rows are in FILE does not matter.
     """
-    from isofold.cli.console.watch import watched
-    from isofold.cli.steps.inputs import read_file, tell_data
-    from isofold.cli.steps.mapping import Outputs, table_notes
+    from isofold.cli.steps.inputs import ReadOptions, read_file, tell_data
+    from isofold.cli.steps.mapping import table_notes
+    from isofold.cli.steps.outputs import Outputs
     from isofold.storage import load_with_notes
     from isofold.tables import check_map_rows, write_embedding
 
     console = current_console()
-    Outputs(options["output"], None, None, options["force"]).check(model, file)
+    Outputs(map=options["output"], force=options["force"]).check(model, file)
     estimator, every = load_with_notes(model)
     notes = table_notes(every)
-    prepared = prepare_for(estimator, notes, read_file(file, options))
+    prepared = prepare_for(estimator, notes, read_file(file, chosen(ReadOptions, options)))
     check_map_rows(options["output"], prepared.rows)
     tell_data(file, prepared, console)
     with watched(console) as seen:
@@ -59,7 +59,7 @@ def transform_command(model: Path, file: Path, **options: Any) -> None:
         Y,
         rows=prepared.rows,
         labels=prepared.labels,
-        label_name=prepared.recipe.label or "label",
+        label_name=prepared.preprocessing.label or "label",
         overwrite=options["force"],
     )
     console.say(f"Wrote {options['output']} ({size_of(options['output'])}).")
@@ -68,17 +68,17 @@ def transform_command(model: Path, file: Path, **options: Any) -> None:
 def prepare_for(
     estimator: Any, notes: dict[str, Any], table: Table, *, label: str | None = None
 ) -> Prepared:
-    """Return the numbers of a table that a model wants, by its recipe or by the names it saw."""
+    """Return the features of a table that a model needs, by its preprocessing or their names."""
     from isofold.exceptions import InvalidInputError
-    from isofold.tables import Recipe, apply_recipe, prepare
+    from isofold.tables import Preprocessing, prepare, preprocess
     from isofold.tables.text_safety import listed, quoted
 
     if label is not None and label not in table.names:
         msg = f"{table.source}: there is no column {quoted(label)}. It has {listed(table.names)}."
         raise InvalidInputError(msg)
-    if "recipe" in notes:
-        recipe = Recipe.from_json(notes["recipe"])
-        return apply_recipe(replace(recipe, label=label or recipe.label), table)
+    if "preprocessing" in notes:
+        same = Preprocessing.from_json(notes["preprocessing"])
+        return preprocess(table, replace(same, label=label or same.label))
     names = getattr(estimator, "feature_names_in_", None)
     columns = None if names is None else tuple(map(str, names))
     prepared = prepare(table, columns=columns, label=label)
@@ -104,7 +104,9 @@ def _tell_far(
     if far is not None and far.any():
         n_far = int(far.sum())
         lie, guess = (
-            ("lies", "Its place is a guess") if n_far == 1 else ("lie", "Their places are guesses")
+            ("lies", "Its position is a guess")
+            if n_far == 1
+            else ("lie", "Their positions are guesses")
         )
         console.warn(
             f"{n_far:,} of {count(n_rows, 'row')} {lie} far from all rows that the map was made "

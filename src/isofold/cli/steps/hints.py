@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isofold._format import percent
 from isofold._typing import FloatArray, IntArray
-from isofold.cli.scores import measure
-from isofold.cli.steps.inputs import prepare_table
+from isofold.cli.steps.inputs import ReadOptions, prepare_table
+from isofold.cli.steps.scores import measure
 from isofold.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -22,29 +22,30 @@ LOOKED_AT = 1000
 """Rows that are compared both ways."""
 
 FAR_BETTER, GOOD = 0.5, 0.5
-"""Share of the error that the other scale must leave, and the error that it must not pass."""
+"""Fraction of the error that the other scale may leave, and the largest error that it may have."""
 
 
 def scale_hint(
     table: Table,
     prepared: Prepared,
-    options: Mapping[str, Any],
+    options: ReadOptions,
     *,
     Y: FloatArray,
     which: slice | IntArray,
+    seed: int,
 ) -> str | None:
     """Return a question if a map fits the data far better with the other ``--scale``.
 
     A map does not know how its columns were scaled. Measured against others, its figures are
     wrong, and nothing about them looks so.
     """
-    used, other = options["scale"], "none" if options["scale"] == "standard" else "standard"
+    used, other = options.scale, "none" if options.scale == "standard" else "standard"
     rows = np.arange(len(prepared.X))[which]
-    chosen = np.random.default_rng(options["seed"]).permutation(len(rows))[:LOOKED_AT]
+    chosen = np.random.default_rng(seed).permutation(len(rows))[:LOOKED_AT]
     try:
         errors = [
-            measure(X[rows[chosen]], Y[chosen], seed=options["seed"], jobs=1).length_error
-            for X in (prepared.X, prepare_table(table, {**options, "scale": other}).X)
+            measure(X[rows[chosen]], Y[chosen], seed=seed, jobs=1).length_error
+            for X in (prepared.X, prepare_table(table, replace(options, scale=other)).X)
         ]
     except InvalidInputError:
         return None
@@ -52,7 +53,7 @@ def scale_hint(
     if not (errors[1] < FAR_BETTER * errors[0] and errors[1] < GOOD):
         return None
     return (
-        f"Was the map made with --scale {other}? So read, its neighbor distances are off by "
-        f"{percent(errors[1])}, and with --scale {used} by {percent(errors[0])}. Pass the options "
-        f"that it was made with."
+        f"Was the map made with --scale {other}? Then its neighbor distances are off by "
+        f"{percent(errors[1])}; with --scale {used} they are off by {percent(errors[0])}. Pass the "
+        f"options that it was made with."
     )

@@ -1,52 +1,75 @@
-"""The data file of a command: read, prepared, and told about."""
+"""The data file of a command: what is read, how it is prepared, and what is said of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isofold._format import count
-from isofold.cli.console.console import Console
+from isofold.cli.console import Console
 
 if TYPE_CHECKING:
     from isofold.tables import Prepared, Table
 
-__all__ = ["prepare_table", "read_data", "read_file", "tell_data", "tell_unlabeled"]
+__all__ = ["ReadOptions", "prepare_table", "read_data", "read_file", "tell_data", "tell_unlabeled"]
 
 
-def read_file(path: Path, options: Mapping[str, Any]) -> Table:
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a file is read, and which of its numbers are used.
+
+    Attributes
+    ----------
+    key, encoding, delimiter, header
+        As in `isofold.tables.read_table`; "tab" is a delimiter, too.
+    columns, exclude, label, missing, scale
+        As in `isofold.tables.prepare`.
+    """
+
+    key: str | None = None
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+    header: bool | None = None
+    columns: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] = ()
+    label: str | None = None
+    missing: str = "drop"
+    scale: str = "none"
+
+
+def read_file(path: Path, options: ReadOptions) -> Table:
     """Read a file as the options say."""
     from isofold.tables import read_table
 
-    sign = options.get("delimiter")
+    is_tab = options.delimiter in ("tab", "\\t")
     return read_table(
         path,
-        key=options.get("key"),
-        encoding=options.get("encoding") or "utf-8",
-        header=options.get("header"),
-        delimiter="\t" if sign in ("tab", "\\t") else sign,
+        key=options.key,
+        encoding=options.encoding or "utf-8",
+        header=options.header,
+        delimiter="\t" if is_tab else options.delimiter,
     )
 
 
-def prepare_table(table: Table, options: Mapping[str, Any]) -> Prepared:
+def prepare_table(table: Table, options: ReadOptions) -> Prepared:
     """Choose, fill and scale the columns of a table as the options say."""
     from isofold.tables import prepare
 
     return prepare(
         table,
-        columns=options.get("columns"),
-        exclude=options.get("exclude") or (),
-        label=options.get("label"),
-        missing=options.get("missing") or "drop",
-        scale=options.get("scale") or "none",
+        columns=options.columns,
+        exclude=options.exclude,
+        label=options.label,
+        missing=options.missing,
+        scale=options.scale,
     )
 
 
-def read_data(path: Path, options: Mapping[str, Any], console: Console) -> Prepared:
+def read_data(path: Path, options: ReadOptions, console: Console) -> Prepared:
     """Read and prepare the data of a command, and say what was read."""
     prepared = prepare_table(read_file(path, options), options)
-    tell_data(path, prepared, console, label=options.get("label"))
+    tell_data(path, prepared, console, label=options.label)
     return prepared
 
 
@@ -54,10 +77,8 @@ def tell_unlabeled(labels: Any, console: Console) -> None:
     """Say how many rows have no label, where each label is taken for a class."""
     n_empty = sum(isinstance(label, str) and label == "" for label in labels)
     if n_empty:
-        have, they = ("has", "counts") if n_empty == 1 else ("have", "count")
-        console.note(
-            f"{count(n_empty, 'row')} {have} no label, and {they} as a class without name."
-        )
+        have, form = ("has", "forms") if n_empty == 1 else ("have", "form")
+        console.note(f"{count(n_empty, 'row')} {have} no label and {form} a class without a name.")
 
 
 def tell_data(
@@ -66,13 +87,13 @@ def tell_data(
     """Say what was read."""
     from isofold.tables.text_safety import listed, quoted
 
-    names = prepared.recipe.features
-    told = "" if isinstance(names, int) else f": {listed(names)}"
-    left_out = prepared.n_rows - len(prepared.X)
+    features = prepared.preprocessing.features
+    names = "" if isinstance(features, int) else f": {listed(features)}"
+    is_partial = prepared.n_rows > len(prepared.X)
     rows = count(prepared.n_rows, "row") + (
-        f", {len(prepared.X):,} of them used" if left_out else ""
+        f", {len(prepared.X):,} of them used" if is_partial else ""
     )
     labels = "" if label is None else f"; labels: {quoted(label)}"
-    console.say(f"Read {path.name}: {rows}; {count(prepared.X.shape[1], 'column')}{told}{labels}.")
+    console.say(f"Read {path.name}: {rows}; {count(prepared.X.shape[1], 'column')}{names}{labels}.")
     for note in prepared.notes:
         console.note(note)

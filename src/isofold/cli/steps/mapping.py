@@ -5,98 +5,58 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isofold._format import count, duration, percent, size_of
-from isofold.cli.console.console import Console
-from isofold.cli.console.watch import Watched, following, watched
+from isofold._findings import SHELL, Diagnosis, Severity
+from isofold._format import count, duration
+from isofold.cli.console import Console, Watched, following, watched
 from isofold.cli.main import USER_ERRORS, ExitCode, explain
-from isofold.cli.methods import METHODS, errors_in_options, in_options, make_estimator
-from isofold.cli.options import read_settings
-from isofold.exceptions import InvalidInputError
+from isofold.cli.steps.method import FitOptions, make_estimator
+from isofold.cli.steps.outputs import Outputs
+from isofold.embedding.catalog import BY_SHELL_NAME
+from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
 
 if TYPE_CHECKING:
     from isofold.tables import Prepared
 
-__all__ = ["NOTES", "Outputs", "estimator_of", "make_map", "table_notes"]
+__all__ = ["NOTES", "make_map", "table_notes"]
 
 NOTES = "isofold embed"
 """Name under which a saved model remembers its table."""
 
-# A sentence of a decision that the scores say again.
-_SCORES_SENTENCE = "How true it is:"
+PREPROCESSING = "recipe"
+"""Name under which model files hold the preprocessing."""
 
-
-@dataclass(frozen=True)
-class Outputs:
-    """The files that a command writes.
-
-    Attributes
-    ----------
-    map, model, page : Path or None
-        Coordinates, saved model and report page.
-    force : bool
-        Whether files that are there may be overwritten.
-    """
-
-    map: Path | None
-    model: Path | None
-    page: Path | None
-    force: bool = False
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was asked for."""
-        return self.map is None and self.model is None and self.page is None
-
-    def described(self) -> list[tuple[str, str, str]]:
-        """Return name, size and use of the files that were written."""
-        uses = (
-            (self.map, "the map"),
-            (self.model, "the model, for isofold transform"),
-            (self.page, "the page: open it in a browser"),
-        )
-        return [(str(path), size_of(path), use) for path, use in uses if path is not None]
-
-    def check(self, *inputs: Path) -> None:
-        """Refuse files that cannot be written, before any work is done."""
-        from isofold.tables import MAP_ENDINGS, check_target
-
-        seen: set[Path] = set()
-        for path, endings in ((self.map, MAP_ENDINGS), (self.model, ".iso"), (self.page, ".html")):
-            if path is None:
-                continue
-            kinds = (endings,) if isinstance(endings, str) else endings
-            check_target(path, self.force, endings=kinds, inputs=inputs)
-            if path.resolve() in seen:
-                msg = f"{path} is named twice: every output needs a file of its own."
-                raise InvalidInputError(msg)
-            seen.add(path.resolve())
+QUALITY, LOST_DISTANCES = "quality", "lost_distances"
+"""Findings of a decision that are shown apart: in the table of scores, and as the last warning."""
 
 
 def make_map(
     source: Path,
     prepared: Prepared,
-    options: Mapping[str, Any],
+    options: FitOptions,
     *,
     outputs: Outputs,
     console: Console,
 ) -> int:
-    """Fit a method, say how true its map is, and write what was asked for."""
+    """Fit a method, say how true its map is, and write what was requested."""
+    from sklearn.exceptions import ConvergenceWarning
+
     from isofold.tables import check_map_rows
 
     began = time.perf_counter()
     if outputs.map is not None:
         check_map_rows(outputs.map, prepared.rows)
-    model = estimator_of(options)
-    with watched(console) as seen, errors_in_options():
-        model.fit(prepared.X, prepared.labels if METHODS[options["method"]].needs_label else None)
+    model = make_estimator(options)
+    # What these warn of is in the diagnosis.
+    silenced = (DoubtfulMapWarning, DisconnectedGraphWarning, ConvergenceWarning)
+    with watched(console, silenced=silenced) as seen:
+        model.fit(prepared.X, prepared.labels if options.needs_label else None)
     # At once: nothing that happens from here on may cost the user a finished fit.
-    _write(source, prepared, model, options, outputs)
-    doubts = _own_words(model, seen)
-    _tell_method(model, options["method"], console)
+    _write(source, prepared, model, options.seed, outputs)
+    _tell_method(model, options.method, console)
     written, code = outputs, ExitCode.DONE
     try:
         _judge(source, prepared, model, seen, options, outputs=outputs, console=console)
@@ -105,76 +65,63 @@ def make_map(
         if written.is_empty:
             raise
         code = _tell_unmeasured(error, outputs, console)
-    if doubts or seen.notes:
-        console.say()
-    for text in doubts:
-        console.warn(in_options(text))
-    for text in seen.notes:
-        console.note(in_options(text))
+    _tell_findings(model.diagnosis_, seen, console, is_explained=options.method == "auto")
     console.say()
     console.head(f"Wrote, after {duration(time.perf_counter() - began)}:")
     console.table(written.described(), right=(1,))
     if seen.is_interrupted:
         return ExitCode.INTERRUPTED
-    return code or (ExitCode.DOUBTFUL if doubts and options.get("strict") else ExitCode.DONE)
-
-
-def estimator_of(options: Mapping[str, Any]) -> Any:
-    """Return the estimator that the options describe."""
-    return make_estimator(
-        options["method"],
-        n_components=options["n_components"],
-        n_neighbors=options.get("n_neighbors"),
-        max_seconds=options.get("max_seconds"),
-        seed=options["seed"],
-        jobs=options["jobs"],
-        settings=read_settings(options.get("settings") or ()),
-    )
+    is_refused = options.strict and not model.diagnosis_.is_sound
+    return code or (ExitCode.DOUBTFUL if is_refused else ExitCode.DONE)
 
 
 def table_notes(notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `isofold embed` noted in a model, which may come from a stranger."""
+    """Return what `isofold embed` noted in a model file, which is not trusted."""
     ours = notes.get(NOTES)
-    if not isinstance(ours, dict) or "recipe" not in ours:
+    if not isinstance(ours, dict) or PREPROCESSING not in ours:
         return {}
     limit = ours.get("far_limit")
     if not isinstance(limit, float) or not math.isfinite(limit):
         limit = None
-    return {"recipe": ours["recipe"], "far_limit": limit}
+    return {"preprocessing": ours[PREPROCESSING], "far_limit": limit}
 
 
 def _tell_method(model: Any, method: str, console: Console) -> None:
     """Say what was done to the data."""
     console.say()
     if method == "auto":
-        console.head("What was seen and done")
-        for sentence in model.decision_.reasons:
-            if not sentence.startswith(_SCORES_SENTENCE):
-                console.say(in_options(sentence), indent="  ")
-        console.say()
-        return
-    r = model.embedding_.shape[1]
-    console.say(f"Made a map of {count(r, 'dimension')} by {METHODS[method].words} ({method}).")
+        console.head("What was found and done")
+        for finding in model.decision_.findings:
+            is_shown = finding.severity is not Severity.CHECKED
+            if is_shown and finding.code not in (QUALITY, LOST_DISTANCES):
+                console.say(finding.text(SHELL), indent="  ")
+    else:
+        dimensions = count(model.embedding_.shape[1], "dimension")
+        title = BY_SHELL_NAME[method].title
+        console.say(f"Made a map of {dimensions} by {title} ({method}).")
     console.say()
 
 
-def _own_words(model: Any, seen: Watched) -> list[str]:
-    """Return the doubts of a fit; what a decision has told already is not told twice."""
-    decision = getattr(model, "decision_", None)
-    if decision is None:
-        return seen.doubts
-    summary = " ".join(decision.summary().split())
-    others = [text for text in seen.doubts if not text.startswith(summary)]
-    if len(others) == len(seen.doubts):
-        return others
-    if decision.quality.length_error > model.tolerance:
-        told = (
-            f"This map does not keep distances: those between neighbors are off by more than "
-            f"{percent(model.tolerance)}. Read it as a picture of who is near whom."
-        )
-    else:
-        told = "Parts of this map are doubtful, for the reasons above."
-    return [told, *others]
+def _tell_findings(
+    diagnosis: Diagnosis, seen: Watched, console: Console, *, is_explained: bool
+) -> None:
+    """Say what to doubt and what to know; what a decision has explained is not said again."""
+    doubts = [finding.text(SHELL) for finding in diagnosis.raised]
+    notes = [finding.text(SHELL) for finding in diagnosis.notes]
+    if is_explained:
+        notes = []
+        if LOST_DISTANCES in diagnosis.codes:
+            doubts = [diagnosis[LOST_DISTANCES].text(SHELL)]
+        elif doubts:
+            doubts = ["Parts of this map are doubtful, for the reasons above."]
+    doubts += [seen.interruption] if seen.is_interrupted else []
+    notes += seen.notes
+    if doubts or notes:
+        console.say()
+    for text in doubts:
+        console.warn(text)
+    for text in notes:
+        console.note(text)
 
 
 def _judge(
@@ -182,18 +129,18 @@ def _judge(
     prepared: Prepared,
     model: Any,
     seen: Watched,
-    options: Mapping[str, Any],
+    options: FitOptions,
     *,
     outputs: Outputs,
     console: Console,
 ) -> None:
-    """Say how true the map is, and write the page if one is wanted."""
-    from isofold.cli.scores import measure, scores_of, tell_scores
+    """Say how true the map is, and write the page if one is requested."""
+    from isofold.cli.steps.scores import measure, scores_of, tell_scores
 
-    jobs = options["jobs"]
+    seed, jobs = options.seed, options.jobs
     if outputs.page is None:
         with following(console):
-            scores = measure(prepared.X, model.embedding_, seed=options["seed"], jobs=jobs)
+            scores = measure(prepared.X, model.embedding_, seed=seed, jobs=jobs)
         tell_scores(console, scores)
         return
     from isofold import assess
@@ -201,7 +148,7 @@ def _judge(
 
     with following(console):
         assessment = assess(
-            prepared.X, model, warnings=seen.notes, random_state=options["seed"], n_jobs=jobs
+            prepared.X, model, warnings=seen.messages, random_state=seed, n_jobs=jobs
         )
     tell_scores(console, scores_of(assessment.card))
     with following(console):
@@ -217,21 +164,19 @@ def _judge(
 
 def _tell_unmeasured(error: BaseException, outputs: Outputs, console: Console) -> int:
     """Say why a map, which is kept, has no figures or no page; return the exit code."""
-    words, code = explain(error, console)
+    text, code = explain(error, console)
     if outputs.page is not None:
-        console.warn(f"The page was not written, but what is listed below was. {words}")
+        console.warn(f"The page was not written, but the files listed below were. {text}")
         return code
     if code == ExitCode.BAD_INPUT:
-        # All that was asked for is there.
-        console.note(f"How true the map is could not be measured. {words}")
+        # All that was requested is there.
+        console.note(f"How true the map is could not be measured. {text}")
         return ExitCode.DONE
-    console.warn(f"How true the map is was not measured. {words}")
+    console.warn(f"How true the map is was not measured. {text}")
     return code
 
 
-def _write(
-    source: Path, prepared: Prepared, model: Any, options: Mapping[str, Any], outputs: Outputs
-) -> None:
+def _write(source: Path, prepared: Prepared, model: Any, seed: int, outputs: Outputs) -> None:
     """Write map and model, each of them whole or not at all."""
     from isofold.storage import save
     from isofold.tables import write_embedding
@@ -242,34 +187,28 @@ def _write(
             model.embedding_,
             rows=prepared.rows,
             labels=prepared.labels,
-            label_name=options.get("label") or "label",
+            label_name=prepared.preprocessing.label or "label",
             distortion=getattr(model, "distortion_", None),
             overwrite=outputs.force,
         )
     if outputs.model is not None:
-        save(
-            model,
-            outputs.model,
-            notes=_notes(source, prepared, model, options),
-            overwrite=outputs.force,
-        )
+        notes = _notes(source, prepared, model, seed)
+        save(model, outputs.model, notes=notes, overwrite=outputs.force)
 
 
-def _notes(
-    source: Path, prepared: Prepared, model: Any, options: Mapping[str, Any]
-) -> dict[str, Any]:
+def _notes(source: Path, prepared: Prepared, model: Any, seed: int) -> dict[str, Any]:
     """Return what a saved model must remember to read other files as it read this one."""
     from isofold.extension.out_of_range import far_limit
 
     try:
-        limit = far_limit(model, prepared.X, seed=options["seed"])
+        limit = far_limit(model, prepared.X, seed=seed)
     except USER_ERRORS:
         # Good to know, but no reason to lose the model.
         limit = None
     return {
         NOTES: {
             "file": source.name,
-            "recipe": prepared.recipe.to_json(),
+            PREPROCESSING: prepared.preprocessing.to_json(),
             "far_limit": limit,
         }
     }

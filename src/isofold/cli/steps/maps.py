@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,13 +20,13 @@ ROW = "row"
 
 
 def read_map(
-    path: Path, prepared: Prepared, options: Mapping[str, Any]
+    path: Path, prepared: Prepared, *, encoding: str
 ) -> tuple[FloatArray, slice | IntArray]:
     """Read coordinates and find the rows of the data that they belong to."""
     from isofold.tables import prepare, read_table
 
     n_rows = prepared.n_rows
-    table = read_table(path, encoding=options.get("encoding") or "utf-8")
+    table = read_table(path, encoding=encoding or "utf-8")
     names = _coordinate_names(table)
     Y = prepare(table, columns=names, missing="error").X
     # Of a map that isofold wrote; a table of coordinates may have its own column of that name.
@@ -42,9 +41,9 @@ def read_map(
     left_out = n_rows - len(prepared.X)
     but = f", {left_out:,} of them left out" if left_out else ""
     msg = (
-        f"{path.name} has {count(len(Y), 'row')}, but the data have {n_rows:,}{but}: which "
-        f"belongs to which cannot be told. Pass the file that the map was made from, or a map with "
-        f"a column {ROW!r}, as isofold writes it."
+        f"{path.name} has {count(len(Y), 'row')}, but the data have {n_rows:,}{but}, so rows "
+        f"cannot be matched. Pass the file that the map was made from, or a map with a column "
+        f"{ROW!r}, as isofold writes it."
     )
     raise InvalidInputError(msg)
 
@@ -68,16 +67,16 @@ def _by_number(
     path: Path, Y: FloatArray, numbers: FloatArray, prepared: Prepared
 ) -> tuple[FloatArray, IntArray]:
     n_rows = prepared.n_rows
-    place = np.full(n_rows, -1)
-    place[prepared.rows] = np.arange(len(prepared.rows))
+    position = np.full(n_rows, -1)
+    position[prepared.rows] = np.arange(len(prepared.rows))
     is_row = np.isfinite(numbers) & (numbers >= 0) & (numbers < n_rows) & (numbers % 1 == 0)
     if not is_row.all() or len(np.unique(numbers)) < len(numbers):
         msg = (
-            f"{path.name}: its column {ROW!r} does not number the {count(n_rows, 'row')} of the "
-            f"data, each once at most. Pass the file that the map was made from."
+            f"{path.name}: its column {ROW!r} must hold numbers of the {count(n_rows, 'row')} of "
+            f"the data, each once at most. Pass the file that the map was made from."
         )
         raise InvalidInputError(msg)
-    which = place[numbers.astype(np.intp)]
+    which = position[numbers.astype(np.intp)]
     if (which < 0).any():
         msg = (
             f"{path.name} has {count(int((which < 0).sum()), 'row')} whose numbers are missing in "

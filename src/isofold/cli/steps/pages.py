@@ -28,7 +28,7 @@ def write_page(
     page = make_report(
         assessment,
         labels=prepared.labels,
-        label_name=prepared.recipe.label,
+        label_name=prepared.preprocessing.label,
         fields={**prepared.feature_fields(), **prepared.fields},
         images=prepared.images,
         title=title,

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from isofold._findings import setting
 from isofold._memory import require_memory
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_count, check_seed
@@ -84,8 +85,9 @@ def check_noise(noise: float) -> float:
     """Return a standard deviation of sensible size."""
     if not _is_real(noise) or not 0 <= noise <= LARGEST:
         msg = (
-            f"noise={noise!r} is no usable standard deviation: it must lie between 0 and "
-            f"{LARGEST:.0e}. Pass noise=0.0 for points that lie exactly on the surface."
+            f"{setting('noise', noise)} is no usable standard deviation: it must lie between 0 and "
+            f"{LARGEST:.0e}. Pass {setting('noise', 0.0)} for points that lie exactly on the "
+            f"surface."
         )
         raise InvalidInputError(msg)
     return float(noise)

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from isofold._base import BaseEmbedder, refuse_few
-from isofold._findings import Finding, Severity
+from isofold._findings import Finding, Severity, setting
 from isofold._memory import require_memory
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import (
@@ -131,7 +131,8 @@ class KernelEmbedder(BaseEmbedder):
         kind = self.kernel
         if not callable(kind) and not (isinstance(kind, str) and kind in KERNELS):
             msg = (
-                f"kernel={kind!r} must be a function of two tables or one of {', '.join(KERNELS)}."
+                f"{setting('kernel', kind)} must be a function of two tables or one of "
+                f"{', '.join(KERNELS)}."
             )
             raise InvalidInputError(msg)
         gamma = self.gamma
@@ -141,7 +142,7 @@ class KernelEmbedder(BaseEmbedder):
             else:
                 gamma = 1.0 / (width * usual_length(kept)) ** 2
         elif isinstance(gamma, str) or gamma is None:
-            msg = f"gamma={gamma!r} must be 'auto' or a positive number."
+            msg = f"{setting('gamma', gamma)} must be 'auto' or a positive number."
             raise InvalidInputError(msg)
         else:
             gamma = check_positive(gamma, name="gamma")

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from isofold._base import Fit
-from isofold._findings import Finding
+from isofold._findings import Finding, setting
 from isofold._parallel import n_workers
 from isofold._progress.stages import interrupted
 from isofold._typing import FloatArray, IntArray
@@ -364,8 +364,8 @@ def _check_slack(slack: Any) -> float:
     is_number = isinstance(slack, int | float | np.integer | np.floating)
     if isinstance(slack, bool) or not is_number or not 0.0 <= slack < 1.0:
         msg = (
-            f"slack={slack!r} must be a number of at least 0 and below 1: the relative error of "
-            f"squared distances that is allowed."
+            f"{setting('slack', slack)} must be a number of at least 0 and below 1: the relative "
+            f"error of squared distances that is allowed."
         )
         raise InvalidInputError(msg)
     return float(slack)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from isofold._findings import setting
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
@@ -45,7 +46,7 @@ def tessera_labels(
     if cover is None:
         return np.arange(n)
     if isinstance(cover, str) and cover not in COVERS:
-        msg = f"cover={cover!r} names no clustering. Pass one of {', '.join(COVERS)}."
+        msg = f"{setting('cover', cover)} names no clustering. Pass one of {', '.join(COVERS)}."
         raise InvalidInputError(msg)
     if isinstance(cover, str) and cover == "affinity":
         labels = affinity_labels(points, n_clusters=asked, random_state=random_state, n_jobs=n_jobs)

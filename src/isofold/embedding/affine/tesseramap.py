@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from isofold._base import Fit
-from isofold._findings import Finding
+from isofold._findings import Finding, parameter, setting
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_seed, check_units
 from isofold.embedding.affine.base import (
@@ -388,8 +388,9 @@ def _check_links(n_links: Any, r: int) -> int:
     count = check_count(n_links, name="n_links")
     if count > r * r:
         msg = (
-            f"n_links={count}, but more than n_components² = {r * r} links lock two tesserae of "
-            f"{r} dimensions together, so that nothing unfolds. Pass at most {r * r}."
+            f"{setting('n_links', count)}, but more than {parameter('n_components')}² = {r * r} "
+            f"links lock two tesserae of {r} dimensions together, so that nothing unfolds. Pass at "
+            f"most {r * r}."
         )
         raise InvalidInputError(msg)
     return count

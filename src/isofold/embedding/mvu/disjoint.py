@@ -25,7 +25,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from isofold._base import BaseEmbedder, Fit
-from isofold._findings import Finding, Severity
+from isofold._findings import Finding, Severity, setting
 from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
@@ -307,8 +307,8 @@ def _read_links(links: Any) -> tuple[str, int]:
         return "closest", check_count(links, name="links")
     if not isinstance(links, str):
         msg = (
-            f"links={links!r} must be one of {', '.join(STRATEGIES)}, or a whole number: to how "
-            f"many of the closest components each is linked."
+            f"{setting('links', links)} must be one of {', '.join(STRATEGIES)}, or a whole number: "
+            f"to how many of the closest components each is linked."
         )
         raise InvalidInputError(msg)
     return check_choice(links, STRATEGIES, name="links"), 1

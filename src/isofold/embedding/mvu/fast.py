@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from isofold._findings import setting
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_positive
 from isofold.embedding.mvu.base import BaseUnfolder, make_solver
@@ -158,8 +159,8 @@ def _penalty(lengths: Any) -> Soft:
         return Soft(FIRST_PENALTY)
     if not isinstance(lengths, Soft):
         msg = (
-            f"lengths={lengths!r} must be 'equal' or isofold.sdp.Soft(weight), where errors of "
-            f"lengths have a weight."
+            f"{setting('lengths', lengths)} must be 'equal' or isofold.sdp.Soft(weight), where "
+            f"errors of lengths have a weight."
         )
         raise InvalidInputError(msg)
     check_positive(lengths.weight, name="weight of Soft")

@@ -27,6 +27,7 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils.validation import column_or_1d
 
+from isofold._findings import setting
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count
 from isofold.clustering import kmeans
@@ -203,7 +204,8 @@ class LandmarkMVU(BaseUnfolder):
             centers = kmeans(places, m, random_state=rng, n_jobs=self.n_jobs).centers
             nearest = build_search(places, n_jobs=self.n_jobs).query(centers, 1)
             return np.unique(nearest.indices)
-        msg = f"landmarks={self.landmarks!r} must be 'random', 'kmeans' or numbers of samples."
+        asked = setting("landmarks", self.landmarks)
+        msg = f"{asked} must be 'random', 'kmeans' or numbers of samples."
         raise InvalidInputError(msg)
 
 

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from isofold._findings import setting
 from isofold._typing import FloatArray
 from isofold._validation import check_flag, check_positive
 from isofold.embedding.mvu.base import BaseUnfolder, default_neighbors, make_solver
@@ -147,8 +148,9 @@ class MVU(BaseUnfolder):
         angles = check_flag(self.angles, name="angles")
         if angles and isinstance(self.graph, Lengths):
             msg = (
-                "angles=True keeps the distances of all pairs that share a neighbor, and a matrix "
-                "of lengths does not hold them. Add these pairs to graph, or leave angles out."
+                f"{setting('angles', value=True)} keeps the distances of all pairs that share a "
+                f"neighbor, and a matrix of lengths does not hold them. Add these pairs to graph, "
+                f"or leave angles out."
             )
             raise InvalidInputError(msg)
         graph = resolve_graph(
@@ -186,8 +188,8 @@ def pose(
         )
     if not isinstance(lengths, str) or lengths not in ("equal", "at_most"):
         msg = (
-            f"lengths={lengths!r} must be 'equal', 'at_most' or isofold.sdp.Soft(weight), the "
-            f"weight of soft lengths."
+            f"{setting('lengths', lengths)} must be 'equal', 'at_most' or "
+            f"isofold.sdp.Soft(weight), the weight of soft lengths."
         )
         raise InvalidInputError(msg)
     return GramSDP.unfolding(

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.multiclass import type_of_target
 
+from isofold._findings import setting
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 
@@ -31,7 +32,7 @@ def side_kernel(y: Any, n_samples: int, kernel: Any) -> FloatArray:
     if callable(kernel):
         return _checked(kernel(y), n_samples, is_given=True)
     if not isinstance(kernel, str) or kernel not in KERNELS:
-        msg = f"kernel={kernel!r} must be a function or one of {', '.join(KERNELS)}."
+        msg = f"{setting('kernel', kernel)} must be a function or one of {', '.join(KERNELS)}."
         raise InvalidInputError(msg)
     if kernel == "identity":
         return np.eye(n_samples)
@@ -82,7 +83,7 @@ def _of_numbers(values: Any, kernel: str) -> FloatArray:
     try:
         columns = values.reshape(len(values), -1).astype(np.float64)
     except ValueError as error:
-        msg = f"kernel={kernel!r} needs numbers, but y holds {values.dtype}: {error}"
+        msg = f"{setting('kernel', kernel)} needs numbers, but y holds {values.dtype}: {error}"
         raise InvalidInputError(msg) from error
     _refuse_nan(columns)
     if kernel == "linear":

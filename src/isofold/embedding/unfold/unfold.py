@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isofold._base import BaseEmbedder, Fit
+from isofold._findings import setting
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray
 from isofold._validation import (
@@ -259,7 +260,7 @@ class Unfold(BaseEmbedder):
         for name in ("n_components", "n_neighbors"):
             value = getattr(self, name)
             if isinstance(value, str) and value != "auto":
-                msg = f"{name}={value!r} must be a whole number or 'auto'."
+                msg = f"{setting(name, value)} must be a whole number or 'auto'."
                 raise InvalidInputError(msg)
             if not isinstance(value, str):
                 check_count(value, name=name)
@@ -267,8 +268,9 @@ class Unfold(BaseEmbedder):
         if not isinstance(self.n_components, str) and self.n_components > most:
             what = "feature(s)" if self.metric == "euclidean" else "sample(s)"
             msg = (
-                f"n_components={self.n_components}, but X has {most} {what}: there is nothing to "
-                f"unfold into more dimensions than that. Pass at most n_components={most}."
+                f"{setting('n_components', int(self.n_components))}, but X has {most} {what}: "
+                f"there is nothing to unfold into more dimensions than that. Pass at most "
+                f"{setting('n_components', most)}."
             )
             raise InvalidInputError(msg)
         return check_seed(self.random_state), clock

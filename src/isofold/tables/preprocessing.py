@@ -1,4 +1,4 @@
-"""Recipes: what was done to a table before a map was made of it, to do the same to new rows."""
+"""Preprocessing: what was done to a table before a map was made of it, to do it to new rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from isofold.exceptions import ModelFileError
 from isofold.tables.text_safety import quoted
 
-__all__ = ["MISSING_POLICIES", "SCALES", "Recipe"]
+__all__ = ["MISSING_POLICIES", "SCALES", "Preprocessing"]
 
 MISSING_POLICIES = ("drop", "median", "error")
 SCALES = ("none", "standard")
@@ -19,7 +19,7 @@ KEYS = {"version", "features", "label", "missing", "fill", "center", "scale"}
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Preprocessing:
     """What turns a table into an array of features.
 
     Attributes
@@ -31,7 +31,7 @@ class Recipe:
     missing : {"drop", "median", "error"}, default="drop"
         What happens to rows in which a feature is missing.
     fill : tuple of float, default=None
-        For "median": what is put in the place of a missing value, for every feature.
+        For "median": what replaces a missing value, for every feature.
     center : tuple of float, default=None
         What is subtracted from every feature.
     scale : tuple of float, default=None
@@ -58,7 +58,7 @@ class Recipe:
         return self.features
 
     def to_json(self) -> dict[str, Any]:
-        """Return the recipe as plain JSON values."""
+        """Return it as plain JSON values."""
         return {
             "version": VERSION,
             "features": self.features if isinstance(self.features, int) else list(self.features),
@@ -70,17 +70,17 @@ class Recipe:
         }
 
     @classmethod
-    def from_json(cls, value: object) -> Recipe:
-        """Return a recipe from JSON values, which may come from a stranger."""
+    def from_json(cls, value: object) -> Preprocessing:
+        """Return it from JSON values, which are not trusted."""
         if not isinstance(value, dict) or set(value) != KEYS:
-            _refuse("it is no list of the expected entries")
+            _refuse("it does not have the expected entries")
         if not _is_count(value["version"], 1) or value["version"] > VERSION:
             _refuse(f"its version is {quoted(value['version'])}; a newer isofold may read it")
         features = _features(value["features"])
         n_features = features if isinstance(features, int) else len(features)
         label, missing = value["label"], value["missing"]
         if label is not None and not isinstance(label, str):
-            _refuse("its label is no name")
+            _refuse("its label is not a name")
         if missing not in MISSING_POLICIES:
             _refuse(f"its policy for missing values is {quoted(missing)}")
         fill, center, scale = (
@@ -99,7 +99,7 @@ def _features(value: object) -> tuple[str, ...] | int:
     if not isinstance(value, list) or not 0 < len(value) <= MOST_FEATURES:
         _refuse("its features are neither names nor a number of columns")
     if not all(isinstance(name, str) for name in value) or len(set(value)) < len(value):
-        _refuse("the names of its features are no text, or repeat")
+        _refuse("the names of its features are not text, or repeat")
     return tuple(value)
 
 
@@ -109,7 +109,7 @@ def _numbers(value: object, key: str, length: int) -> tuple[float, ...] | None:
     if not isinstance(value, list) or len(value) != length:
         _refuse(f"{key} does not hold one number for each of {length:,} features")
     if not all(type(number) in (int, float) and _is_finite(number) for number in value):
-        _refuse(f"{key} holds something that is no finite number")
+        _refuse(f"{key} holds something that is not a finite number")
     return tuple(float(number) for number in value)
 
 
@@ -126,7 +126,7 @@ def _is_count(value: object, least: int) -> bool:
 
 def _refuse(reason: str) -> NoReturn:
     msg = (
-        f"The model's recipe for tables cannot be used: {reason}. The file is damaged, or was not "
-        f"written by isofold embed. Make the model again."
+        f"The preprocessing in the model file cannot be used: {reason}. The file is damaged, or "
+        f"was not written by isofold embed. Make the model again."
     )
     raise ModelFileError(msg)
