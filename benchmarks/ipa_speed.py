@@ -51,7 +51,7 @@ PARTS = {
     "cover": ("cover_by_balls", "balls_around"),
     "charts": ("fit_charts",),
     "stitching": ("stitch",),
-    "extension": ("embed",),
+    "extension": ("map_points",),
     "diagnosis": ("find_doubts",),
 }
 """Functions of isofold that make up each part; none of them calls another."""

@@ -14,7 +14,7 @@ import isofold
 from experiments.disjoint_manifolds.cases import Case
 from isofold._typing import FloatArray
 from isofold.linalg import coordinates_from_gram, gram_from_distances
-from isofold.neighbors import all_pairs_geodesics, build_graph, enhance
+from isofold.neighbors import Bridged, Enhanced, all_pairs_geodesics, build_graph, enhance
 from isofold.sdp import LowRankSDP
 
 __all__ = ["N_NEIGHBORS", "OURS", "PEERS", "IsomapENG", "Method", "disjoint_mvu"]
@@ -146,7 +146,7 @@ PEERS = (
 )
 
 OURS = (
-    Method("MVU", lambda case, q, k: _mvu(case, q, k, "bridged")),
-    Method("MVU+ENG", lambda case, q, k: _mvu(case, q, k, "eng")),
+    Method("MVU", lambda case, q, k: _mvu(case, q, k, Bridged())),
+    Method("MVU+ENG", lambda case, q, k: _mvu(case, q, k, Enhanced())),
     Method("MVU-DM", disjoint_mvu),
 )

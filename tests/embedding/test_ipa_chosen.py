@@ -5,7 +5,7 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 
-from isofold import IPA
+from isofold import IPA, Cover
 from isofold.exceptions import DoubtfulMapWarning
 
 BLOB = np.random.RandomState(0).normal(size=(200, 6))
@@ -16,7 +16,7 @@ CHOICES = {
     "number": {"n_patches": 10},
     "ldlc": {"cover": "ldlc", "n_patches": 6},
     "clusterer": {"cover": KMeans(6, n_init=1, random_state=0), "chart": "pca"},
-    "labels": {"cover": KMeans(6, n_init=1, random_state=0).fit_predict(BLOB)},
+    "labels": {"cover": Cover.labels(KMeans(6, n_init=1, random_state=0).fit_predict(BLOB))},
 }
 
 

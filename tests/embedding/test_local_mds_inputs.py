@@ -174,7 +174,7 @@ def test_pieces_among_large_data(monkeypatch):
 
 def test_a_sparse_graph_in_pieces_is_refused():
     graph = sp.block_diag([squareform(pdist(noise(10))), squareform(pdist(noise(8)))]).tocsr()
-    with pytest.raises(InvalidInputError, match=r"falls into 2 pieces.*dense matrix"):
+    with pytest.raises(InvalidInputError, match=r"falls into 2 components.*dense matrix"):
         model(metric="precomputed").fit(graph)
 
 

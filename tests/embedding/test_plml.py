@@ -94,7 +94,9 @@ def test_flat_data_of_any_dimension_come_back(n, q, extra, piece_size, merge, se
     assert_equal_up_to_rigid_motion(plml.embedding_, flat, atol=EXACT)
 
 
-@pytest.mark.parametrize("clustering", ["mst", "gmm", KMeans(7, n_init=1), np.arange(60) % 5])
+@pytest.mark.parametrize(
+    "clustering", ["mst", "gmm", KMeans(7, n_init=1), Cover.labels(np.arange(60) % 5)]
+)
 def test_flat_data_come_back_by_any_clustering(clustering):
     flat = np.random.RandomState(1).uniform(size=(60, 2))
     plml = model(clustering=clustering, piece_size=9).fit(lifted(flat, 3))

@@ -20,22 +20,22 @@ def cloud(n, d, seed=0):
     return rng.normal(size=(n, d)) * np.arange(d, 0, -1) @ turn + 3.0
 
 
-def uneven_labels(n, n_pieces, seed=0):
+def uneven_labels(n, n_cells, seed=0):
     """Return labels of pieces of different sizes, the larger the higher their numbers, shuffled."""
-    sizes = np.arange(n_pieces) + 4
-    labels = np.repeat(np.arange(n_pieces), sizes)
-    rest = np.full(n - len(labels), n_pieces - 1)
+    sizes = np.arange(n_cells) + 4
+    labels = np.repeat(np.arange(n_cells), sizes)
+    rest = np.full(n - len(labels), n_cells - 1)
     return np.random.RandomState(seed).permutation(np.concatenate([labels, rest]))
 
 
 # More points than dimensions, fewer, and as many axes as dimensions.
-@pytest.mark.parametrize(("d", "q", "n_pieces"), [(3, 2, 6), (5, 1, 4), (30, 2, 8), (3, 3, 5)])
-def test_each_plane_is_that_of_principal_components(d, q, n_pieces):
-    X, labels = cloud(80, d), uneven_labels(80, n_pieces)
+@pytest.mark.parametrize(("d", "q", "n_cells"), [(3, 2, 6), (5, 1, 4), (30, 2, 8), (3, 3, 5)])
+def test_each_plane_is_that_of_principal_components(d, q, n_cells):
+    X, labels = cloud(80, d), uneven_labels(80, n_cells)
     planes = fit_planes(X, labels, q)
-    assert planes.n_pieces == n_pieces
+    assert planes.n_cells == n_cells
     np.testing.assert_array_equal(planes.sizes, np.bincount(labels))
-    for piece in range(n_pieces):
+    for piece in range(n_cells):
         own = X[labels == piece]
         pca = PCA(q).fit(own)
         np.testing.assert_allclose(planes.means[piece], pca.mean_, atol=ROUNDING)
@@ -136,7 +136,7 @@ def test_blocks_of_pieces_and_rows_do_not_matter(monkeypatch):
     np.testing.assert_array_equal(parts.points(coordinates, labels), back)
 
 
-def test_thin_pieces_have_their_rank():
+def test_thin_cells_have_their_rank():
     # A width of a hundred-thousandth of the length is a width.
     X = np.random.RandomState(0).normal(size=(30, 2)) * [1.0, 1e-5]
     planes = fit_planes(np.pad(X, ((0, 0), (0, 1))), np.arange(30) % 2, 2)

@@ -195,4 +195,4 @@ def test_pieces_are_told_with_their_dimensions():
     words = " ".join(texts(seen.notes))
     assert len(seen.parts) == 2
     assert f"(by component: {seen.parts[0].dimension:.1f}, {seen.parts[1].dimension:.1f})" in words
-    assert "how components lie to each other means little" in words
+    assert "Distances between components mean little" in words

@@ -1,16 +1,37 @@
 """What a fit has to say: findings as data, one text for each of them, and vocabularies."""
 
-from isofold._findings.emit import emit, warn_user, warning_of
-from isofold._findings.finding import Diagnosis, Finding, Severity
-from isofold._findings.vocabulary import (
-    PYTHON,
-    SHELL,
-    Value,
-    Vocabulary,
-    parameter,
-    setting,
-    speaking,
-)
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+if _TYPE_CHECKING:
+    from isofold._findings.finding import Diagnosis, Finding, Severity
+    from isofold._findings.vocabulary import (
+        PYTHON,
+        SHELL,
+        Value,
+        Vocabulary,
+        parameter,
+        setting,
+        speaking,
+    )
+    from isofold._findings.warning import emit, warn_user, warning_of
+
+_HOMES = {
+    "PYTHON": "vocabulary",
+    "SHELL": "vocabulary",
+    "Diagnosis": "finding",
+    "Finding": "finding",
+    "Severity": "finding",
+    "Value": "vocabulary",
+    "Vocabulary": "vocabulary",
+    "emit": "warning",
+    "parameter": "vocabulary",
+    "setting": "vocabulary",
+    "speaking": "vocabulary",
+    "warn_user": "warning",
+    "warning_of": "warning",
+}
 
 __all__ = [
     "PYTHON",
@@ -27,3 +48,11 @@ __all__ = [
     "warn_user",
     "warning_of",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    # Loaded when first used, so that the shell does not wait for NumPy to name an option.
+    if name in _HOMES:
+        return getattr(_import_module(f"{__name__}.{_HOMES[name]}"), name)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)

@@ -145,7 +145,7 @@ class Finding:
 
     @property
     def category(self) -> str:
-        """The kind of warning that tells of it, see `isofold._findings.emit`."""
+        """The kind of warning that tells of it, see `isofold._findings.warning`."""
         return self._text.category
 
     @property
@@ -175,6 +175,8 @@ class _Writer(string.Formatter):
             return "the data" if value > WHOLE else f"a part with {value:.0%} of the points"
         if format_spec == "percent":
             return percent(float(value))
+        if isinstance(value, tuple) and all(isinstance(each, str) for each in value):
+            return ", ".join(value)
         if isinstance(value, tuple):
             shown = [format(each, format_spec) for each in value[:MOST_LISTED]]
             return ", ".join([*shown, *(["…"] if len(value) > MOST_LISTED else [])])

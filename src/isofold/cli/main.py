@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
@@ -20,16 +19,11 @@ import click
 from isofold import __version__
 from isofold._progress import signals as _interrupts
 from isofold.cli.command import SETTINGS, Command
-from isofold.cli.console import Console, clean
+from isofold.cli.console import Console
+from isofold.cli.errors import ExitCode, explain
 from isofold.cli.streams import discard_rest, open_closed
-from isofold.exceptions import (
-    ConvergenceError,
-    EmbeddingError,
-    InvalidInputError,
-    MissingDependencyError,
-)
 
-__all__ = ["USER_ERRORS", "CommandLine", "ExitCode", "explain", "main"]
+__all__ = ["CommandLine", "main"]
 
 NAME = "isofold"
 COMPLETION = "_ISOFOLD_COMPLETE"
@@ -55,27 +49,6 @@ COMMANDS = {
     },
 }
 SHORT_HELP = {name: text for group in COMMANDS.values() for name, text in group.items()}
-
-# Errors that a user can do something about. All others are ours.
-USER_ERRORS = (
-    InvalidInputError,
-    MissingDependencyError,
-    MemoryError,
-    ConvergenceError,
-    EmbeddingError,
-    OSError,
-)
-
-
-class ExitCode:
-    """Exit codes that scripts can use."""
-
-    DONE = 0
-    OUR_ERROR = 1
-    BAD_INPUT = 2
-    DOUBTFUL = 3
-    INTERRUPTED = _interrupts.INTERRUPTED
-    BROKEN_PIPE = 141
 
 
 class CommandLine(click.Group):
@@ -135,48 +108,6 @@ def run(group: click.Group, args: list[str]) -> int:
         console.fail(text)
     discard_rest()
     return ExitCode.INTERRUPTED if _interrupts.seen() else code or ExitCode.DONE
-
-
-def explain(error: BaseException, console: Console) -> tuple[str, int]:
-    """Return what a user needs to know of an error, and its exit code."""
-    if console.wants_traceback:
-        click.echo(traceback.format_exc(), err=True)
-    is_ours = not isinstance(error, (click.ClickException, *USER_ERRORS))
-    # Ctrl-C while a library is loaded may come out as an error of that library.
-    if isinstance(error, KeyboardInterrupt) or (is_ours and _interrupts.seen()):
-        return "Interrupted; unfinished files were not kept.", ExitCode.INTERRUPTED
-    if isinstance(error, click.ClickException):
-        return _usage(error), ExitCode.BAD_INPUT
-    if isinstance(error, USER_ERRORS):
-        return _text(error), ExitCode.BAD_INPUT
-    return _apology(error), ExitCode.OUR_ERROR
-
-
-def _usage(error: click.ClickException) -> str:
-    text = error.format_message()
-    if not isinstance(error, click.UsageError) or error.ctx is None:
-        return text
-    # Click ends some messages without a period.
-    text = text if text[-1:] in ".?)" else f"{text}."
-    return f"{text} See: {error.ctx.command_path} --help"
-
-
-def _text(error: BaseException) -> str:
-    """Return what a user needs to know of an error."""
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.filename}: {error.strerror}."
-    if isinstance(error, MemoryError) and not str(error):
-        return "There is not enough memory for this. Use fewer rows or columns."
-    return str(error) or type(error).__name__
-
-
-def _apology(error: BaseException) -> str:
-    detail = clean(str(error))
-    return (
-        f"This is a bug in isofold, not a problem with your data: {type(error).__name__}"
-        f"{f' ({detail})' if detail else ''}. Please report it with the output of the same command "
-        f"and --debug."
-    )
 
 
 # After a backspace click keeps the lines of a paragraph as they are.

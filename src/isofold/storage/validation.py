@@ -50,6 +50,8 @@ def matches(value: Any, hint: Any) -> bool:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return any(matches(value, choice) for choice in arguments)
+    if origin is typing.Literal:
+        return value in arguments
     if origin is np.ndarray:
         return _is_array(value, arguments)
     if origin is Callable:

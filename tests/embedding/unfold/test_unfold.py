@@ -86,7 +86,7 @@ def test_digits_are_mapped_by_local_mds():
     assert_told(unfold)
     words = unfold.decision_.summary()
     assert re.search(r"Patches of the data disagree by \d+%", words)
-    assert "cannot keep all distances in 2; local distances were favored." in words
+    assert "cannot keep all distances in 2 dimensions; local distances were favored." in words
     # What was lost is told aloud, once.
     assert told == [unfold.diagnosis_.summary()]
     assert "This map does not keep distances" in told[0]

@@ -220,7 +220,7 @@ def test_wrong_points_are_refused(wrong, words):
 
 def test_a_sparse_graph_in_pieces_is_refused():
     graph = sp.block_diag([squareform(pdist(noise(10))), squareform(pdist(noise(8)))]).tocsr()
-    with pytest.raises(InvalidInputError, match=r"falls into 2 pieces.*dense matrix"):
+    with pytest.raises(InvalidInputError, match=r"falls into 2 components.*dense matrix"):
         model(metric="precomputed").fit(graph)
 
 

@@ -6,10 +6,12 @@ parameter and ``{a.bridges_}`` an attribute in the vocabulary of the reader, ``{
 other placeholders are figures of the finding. A code with several texts has forms, ``code/form``.
 """
 
+from isofold._findings.texts.assessment import ASSESSMENT_TEXTS
 from isofold._findings.texts.data import DATA_TEXTS
+from isofold._findings.texts.decision import DECISION_TEXTS
 from isofold._findings.texts.fits import FIT_TEXTS
 from isofold._findings.texts.text import CONVERGENCE, DISCONNECTED, DOUBTFUL, Text
 
 __all__ = ["CONVERGENCE", "DISCONNECTED", "DOUBTFUL", "TEXTS", "Text"]
 
-TEXTS: dict[str, Text] = {**FIT_TEXTS, **DATA_TEXTS}
+TEXTS: dict[str, Text] = {**FIT_TEXTS, **DATA_TEXTS, **DECISION_TEXTS, **ASSESSMENT_TEXTS}

@@ -90,7 +90,7 @@ def compare_command(file: Path, **options: Any) -> int:
     map was scaled by the factor that suits it best, which is fair to methods whose maps have no
     unit.
     """
-    from isofold.cli.main import ExitCode
+    from isofold.cli.errors import ExitCode
     from isofold.cli.steps.inputs import ReadOptions, read_data
     from isofold.cli.steps.method import FitOptions
     from isofold.tables import atomic_file, check_target

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from isofold._findings import SHELL, Diagnosis, Severity
 from isofold._format import count, duration
 from isofold.cli.console import Console, Watched, following, watched
-from isofold.cli.main import USER_ERRORS, ExitCode, explain
+from isofold.cli.errors import USER_ERRORS, ExitCode, explain
 from isofold.cli.steps.method import FitOptions, make_estimator
 from isofold.cli.steps.outputs import Outputs
 from isofold.embedding.catalog import BY_SHELL_NAME

@@ -231,7 +231,7 @@ class TesseraMap(KernelEmbedder):
         rng = check_seed(self.random_state)
         n_links = _check_links(self.n_links, r)
         self._refuse_given()
-        # Step 1: neighbors, in one piece.
+        # Step 1: neighbors, in one component.
         graph = self._neighbors(X)
         points = X[graph.sample_of_node].astype(np.float64)
         # In units of the usual length of edges numbers are of the size of rotations.
@@ -256,8 +256,9 @@ class TesseraMap(KernelEmbedder):
         poses, Y, spectrum = _principal(tesserae, result.solution.coordinates, span, unit, r)
         unfolded = describe(Y, graph, r)
         leading = unfolded.coordinates
+        new_map: KernelMap | CorrectedMap
         if span is not None and kernel_map is not None:
-            new_map: KernelMap | CorrectedMap = fitted_map(kernel_map, span, leading)
+            new_map = fitted_map(kernel_map, span, leading)
             stretched = stretch_on_map(points, tesserae.labels, graph, leading)
         else:
             new_map = self._regression(points, leading, rng)
@@ -282,12 +283,8 @@ class TesseraMap(KernelEmbedder):
             discarded_variance_ratio=discarded,
             unit=unit,
             gamma=new_map.kernel.gamma,
-            solution=result.solution,
-            weight=result.weight,
-            tesserae=tesserae.scaled(unit),
             links=graph.sample_of_node[links.pairs],
-            labels=tesserae.labels[graph.node_of_sample],
-            **_description(graph, unfolded),
+            **_description(graph, unfolded, tesserae.scaled(unit), result),
         )
 
     def _span(
@@ -368,12 +365,18 @@ def _bends(span: KernelSpan, tesserae: Tesserae, result: Stretched) -> bool:
     return lost > CONFINED and span.rank > tesserae.n_rows
 
 
-def _description(graph: NeighborGraph, unfolded: Unfolded) -> dict[str, Any]:
-    """Return the attributes that show how true the map is."""
+def _description(
+    graph: NeighborGraph, unfolded: Unfolded, tesserae: Tesserae, result: Stretched
+) -> dict[str, Any]:
+    """Return the attributes that show how the map came about and how true it is."""
     squared = graph.lengths.astype(np.float64) ** 2
     least = np.maximum(squared, short(graph.lengths) ** 2)
     Y = unfolded.coordinates
     return {
+        "solution": result.solution,
+        "weight": result.weight,
+        "tesserae": tesserae,
+        "labels": tesserae.labels[graph.node_of_sample],
         "graph": graph,
         "bridges": graph.sample_of_node[graph.bridges],
         "preservation_error": preservation(Y, graph.edges, graph.lengths, least),
