@@ -39,7 +39,7 @@ def _fit(model: BaseEstimator, sheet: Sheet) -> dict[str, Any]:
         "error": sheet.error(Y),
     }
     if isinstance(model, PLML):
-        figures |= {"pieces": model.planes_.n_cells, "size": model.piece_size_}
+        figures |= {"pieces": model.planes_.n_cells, "size": model.cell_size_}
     return figures
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.ldlc.methods import Ready, cluster, spread
-from isofold import IPA, LDLC
+from isofold import IPA, LDLC, Cover
 from isofold._typing import FloatArray
 from isofold.clustering import kmeans
 from isofold.datasets import Dataset, holed_swiss_roll, swiss_roll
@@ -78,7 +78,9 @@ def covers(X: FloatArray, n_patches: int, seed: int) -> dict[str, dict[str, Any]
     once for all charts.
     """
     found: dict[str, dict[str, Any]] = {"kmeans": {"cover": "kmeans", "n_patches": n_patches}}
-    found["kmeans, as given"] = {"cover": kmeans(X, n_patches, random_state=seed).labels}
+    found["kmeans, as given"] = {
+        "cover": Cover.labels(kmeans(X, n_patches, random_state=seed).labels)
+    }
     for rho in RHOS:
         model = LDLC(n_clusters=n_patches, rho=rho, random_state=seed, n_jobs=1)
         found[f"LDLC, rho = {rho}"] = {"cover": Ready(X, cluster("LDLC", model, X).labels)}

@@ -41,7 +41,7 @@ EMBEDDINGS = {
     "LLE": Embedding(lambda: peers.lle(GRAPH_NEIGHBORS), is_normalized=True),
     "LTSA": Embedding(lambda: peers.ltsa(GRAPH_NEIGHBORS), is_normalized=True),
     "PCA": Embedding(lambda: PCA(2)),
-    "PLML": Embedding(lambda: PLML(piece_size=PLANE_POINTS, random_state=0)),
+    "PLML": Embedding(lambda: PLML(cell_size=PLANE_POINTS, random_state=0)),
 }
 
 

@@ -40,9 +40,9 @@ class Attempt:
     trouble: tuple[str, ...]
 
 
-def plml(piece_size: int | str = "auto", **options: Any) -> PLML:
+def plml(cell_size: int | str = "auto", **options: Any) -> PLML:
     """Return PLML on one core."""
-    return PLML(piece_size=piece_size, **{"random_state": 0, "n_jobs": 1, **options})
+    return PLML(cell_size=cell_size, **{"random_state": 0, "n_jobs": 1, **options})
 
 
 def laplacian(n_neighbors: int) -> SpectralEmbedding:

@@ -52,14 +52,14 @@ WITH_K: Mapping[str, Callable[[int], Any]] = {
 
 VARIANTS: Mapping[str, dict[str, Any]] = {
     "as it comes": {},
-    "k = 9": {"piece_size": 9},
-    "k = 9, parallel_projections": {"piece_size": 9, "merge": "parallel_projections"},
-    "k = 9, orthogonal": {"piece_size": 9, "merge": "orthogonal"},
-    "k = 9, isomap": {"piece_size": 9, "merge": "isomap"},
-    "k = 9, gmm": {"piece_size": 9, "clustering": "gmm"},
-    "k = 9, mst": {"piece_size": 9, "clustering": "mst"},
-    "k = 60, gmm": {"piece_size": 60, "clustering": "gmm"},
-    "k = 60, gmm, orthogonal": {"piece_size": 60, "clustering": "gmm", "merge": "orthogonal"},
+    "k = 9": {"cell_size": 9},
+    "k = 9, parallel_projections": {"cell_size": 9, "merge": "parallel_projections"},
+    "k = 9, orthogonal": {"cell_size": 9, "merge": "orthogonal"},
+    "k = 9, isomap": {"cell_size": 9, "merge": "isomap"},
+    "k = 9, gmm": {"cell_size": 9, "clustering": "gmm"},
+    "k = 9, mst": {"cell_size": 9, "clustering": "mst"},
+    "k = 60, gmm": {"cell_size": 60, "clustering": "gmm"},
+    "k = 60, gmm, orthogonal": {"cell_size": 60, "clustering": "gmm", "merge": "orthogonal"},
 }
 """The forerunner of the paper let a mixture of 32 Gaussians at first make pieces of 60 points."""
 N_DRAWS = 3

@@ -238,10 +238,10 @@ def test_settings_reach_the_method(tmp_path):
     model = tmp_path / "model.iso"
     result = run(
         "embed", path, "-m", "plml", "--model", model, "--seed", 7, "-k", 9,
-        "--set", "refine=true", "--set", "piece_size=15", "--set", "merge=parallel",
+        "--set", "refine=true", "--set", "cell_size=15", "--set", "merge=parallel",
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
-    wanted = {"refine": True, "piece_size": 15, "merge": "parallel", "random_state": 7}
+    wanted = {"refine": True, "cell_size": 15, "merge": "parallel", "random_state": 7}
     parameters = load(model).get_params()
     assert {**wanted, "n_neighbors": 9}.items() <= parameters.items()
 

@@ -48,7 +48,6 @@ ARRAYS = (
     "patch_error_",
     "singular_values_",
     "weight_",
-    "piece_size_",
     "rho_",
     "nonlocal_clusters_",
     "n_components_",
@@ -63,7 +62,7 @@ RENAMED = {
         "discarded_variance_ratio_": "cut_off_",
     },
     "DisjointMVU": {"component_": "piece_"},
-    "PLML": {"node_samples_": "rows_"},
+    "PLML": {"node_samples_": "rows_", "cell_size_": "piece_size_"},
     "LocalMDS": {"core_samples_": "rows_"},
     "Unfold": {"fitted_samples_": "rows_"},
     **{
@@ -254,9 +253,9 @@ EXTRA = {
         ).fit(CURVE),
         NEW_SMALL + 0.01,
     ),
-    "plml size": (lambda: PLML(piece_size=15, **FIRST).fit(SHEET), NEW_SHEET),
+    "plml size": (lambda: PLML(cell_size=15, **FIRST).fit(SHEET), NEW_SHEET),
     "plml gmm": (lambda: PLML(clustering="gmm", **FIRST).fit(SHEET), NEW_SHEET),
-    "plml mst": (lambda: PLML(clustering="mst", piece_size=15, **FIRST).fit(SHEET), NEW_SHEET),
+    "plml mst": (lambda: PLML(clustering="mst", cell_size=15, **FIRST).fit(SHEET), NEW_SHEET),
     "plml labels": (lambda: PLML(clustering=Cover.labels(STRIPS), **FIRST).fit(SHEET), NEW_SHEET),
     "plml projections": (
         lambda: PLML(merge="parallel_projections", start=7, **FIRST).fit(SHEET),

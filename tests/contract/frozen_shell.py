@@ -70,7 +70,7 @@ TRANSCRIPTS = {
     "embed disjoint mvu": ["embed sheet.csv -m disjoint-mvu -k 6 -o map.csv"],
     "embed eat": ["embed sheet.csv -m eat -o map.csv --set slack=0.01"],
     "embed tesseramap": ["embed roll.csv -m tesseramap -o map.csv --model model.iso"],
-    "embed plml": ["embed roll.csv -m plml --set refine=true --set piece_size=15 -o map.csv"],
+    "embed plml": ["embed roll.csv -m plml --set refine=true --set cell_size=15 -o map.csv"],
     "embed doubtful": [
         "embed ball.npy -m ipa -o map.csv --strict",
         "embed ball.npy -o auto.csv --max-seconds 100000 --quiet",

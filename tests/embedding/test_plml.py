@@ -58,17 +58,17 @@ UP = np.array([0.0, 0.0, 40.0])
 
 @pytest.fixture(scope="module")
 def fitted():
-    return model(piece_size=9).fit(SHEET)
+    return model(cell_size=9).fit(SHEET)
 
 
 # Flat data
 
 
-@pytest.mark.parametrize("piece_size", [3, 4, 9, 40, 120, 500, "auto"])
+@pytest.mark.parametrize("cell_size", [3, 4, 9, 40, 120, 500, "auto"])
 @pytest.mark.parametrize("d", [2, 3, 9])
-def test_flat_data_come_back(piece_size, d):
+def test_flat_data_come_back(cell_size, d):
     flat = np.random.RandomState(1).uniform(size=(120, 2)) * [3.0, 1.0]
-    plml = model(piece_size=piece_size).fit(lifted(flat, d))
+    plml = model(cell_size=cell_size).fit(lifted(flat, d))
     assert_equal_up_to_rigid_motion(plml.embedding_, flat, atol=EXACT)
     assert plml.distortion_.max() < EXACT
     assert plml.misfit_.max(initial=0.0) < EXACT
@@ -80,13 +80,13 @@ def test_flat_data_come_back(piece_size, d):
     n=st.integers(2, 60),
     q=st.integers(1, 3),
     extra=st.integers(0, 3),
-    piece_size=st.integers(4, 30),
+    cell_size=st.integers(4, 30),
     merge=st.sampled_from(list(HINGES)),
     seed=st.integers(0, 1000),
 )
-def test_flat_data_of_any_dimension_come_back(n, q, extra, piece_size, merge, seed):
+def test_flat_data_of_any_dimension_come_back(n, q, extra, cell_size, merge, seed):
     flat = np.random.RandomState(seed).normal(size=(n, q))
-    plml = model(n_components=q, piece_size=piece_size, merge=merge, n_neighbors=n)
+    plml = model(n_components=q, cell_size=cell_size, merge=merge, n_neighbors=n)
     with warnings.catch_warnings():
         # So few points span less.
         warnings.simplefilter("error" if n > q + 1 else "ignore", DoubtfulMapWarning)
@@ -99,14 +99,14 @@ def test_flat_data_of_any_dimension_come_back(n, q, extra, piece_size, merge, se
 )
 def test_flat_data_come_back_by_any_clustering(clustering):
     flat = np.random.RandomState(1).uniform(size=(60, 2))
-    plml = model(clustering=clustering, piece_size=9).fit(lifted(flat, 3))
+    plml = model(clustering=clustering, cell_size=9).fit(lifted(flat, 3))
     assert_equal_up_to_rigid_motion(plml.embedding_, flat, atol=EXACT)
 
 
-@pytest.mark.parametrize("piece_size", [5, 15])
-def test_flat_data_stay_exact_when_refined(piece_size):
+@pytest.mark.parametrize("cell_size", [5, 15])
+def test_flat_data_stay_exact_when_refined(cell_size):
     flat = np.random.RandomState(1).uniform(size=(120, 2)) * [3.0, 1.0]
-    plml = model(piece_size=piece_size, refine=True).fit(lifted(flat, 4))
+    plml = model(cell_size=cell_size, refine=True).fit(lifted(flat, 4))
     assert_equal_up_to_rigid_motion(plml.embedding_, flat, atol=EXACT)
 
 
@@ -181,8 +181,8 @@ def test_a_zigzag_is_as_long_as_its_parts(turn):
 def test_a_roll_is_unrolled(seed):
     # Table 4.3 of the thesis: n = 2000, no noise, nine points a piece.
     roll = datasets.swiss_roll(2000, random_state=seed)
-    plml = model(piece_size=9, random_state=seed).fit(roll.X)
-    assert plml.piece_size_ == 9
+    plml = model(cell_size=9, random_state=seed).fit(roll.X)
+    assert plml.cell_size_ == 9
     some = {"n_samples": 400, "random_state": 0}
     assert float(trustworthiness(roll.X, plml.embedding_, **some)) >= 0.999
     # Six neighbors: the graph of twelve has short-circuits.
@@ -193,7 +193,7 @@ def test_a_roll_is_unrolled(seed):
 
 def test_the_start_does_not_matter():
     roll = datasets.swiss_roll(2000, random_state=0)
-    maps = [model(piece_size=9, start=start).fit(roll.X).embedding_ for start in (None, 7, 1234)]
+    maps = [model(cell_size=9, start=start).fit(roll.X).embedding_ for start in (None, 7, 1234)]
     for other in maps[1:]:
         assert float(procrustes_error(other, maps[0])) <= EXACT
         assert_equal_up_to_rigid_motion(other, maps[0], atol=EXACT)
@@ -225,11 +225,11 @@ def test_the_walk_starts_at_the_piece_of_a_sample():
 
 
 def test_projections_without_a_turn_shrink_the_map():
-    sound = model(piece_size=9).fit(SHEET)
+    sound = model(cell_size=9).fit(SHEET)
     with warnings.catch_warnings():
         # What is shrunk may also be torn.
         warnings.simplefilter("ignore", DoubtfulMapWarning)
-        projected = model(piece_size=9, merge="orthogonal").fit(SHEET)
+        projected = model(cell_size=9, merge="orthogonal").fit(SHEET)
     assert procrustes_error(sound.embedding_, FLAT) < 0.02
     assert np.ptp(projected.embedding_[:, 0]) < 0.9 * np.ptp(sound.embedding_[:, 0])
 
@@ -282,8 +282,8 @@ def test_a_closed_helix_is_cut_once_and_kept_in_order():
 @pytest.mark.parametrize("seed", range(3))
 def test_refining_improves_on_the_walk(seed):
     roll = clean_roll(800, seed, noise=0.2)
-    walk = model(piece_size=14, n_neighbors=8).fit(roll.X)
-    refined = model(piece_size=14, n_neighbors=8, refine=True).fit(roll.X)
+    walk = model(cell_size=14, n_neighbors=8).fit(roll.X)
+    refined = model(cell_size=14, n_neighbors=8, refine=True).fit(roll.X)
     assert procrustes_error(refined.embedding_, roll.truth) < procrustes_error(
         walk.embedding_, roll.truth
     )
@@ -363,7 +363,7 @@ def test_motions_and_units_do_not_matter(unit):
 
 
 def test_units_do_not_matter_to_the_clustering():
-    maps = [model(piece_size=9).fit(unit * SHEET).embedding_ / unit for unit in (1.0, 2.0**20)]
+    maps = [model(cell_size=9).fit(unit * SHEET).embedding_ / unit for unit in (1.0, 2.0**20)]
     assert_equal_up_to_rigid_motion(maps[1], maps[0], atol=EXACT)
 
 
@@ -429,7 +429,7 @@ def test_flat_data_are_restored(merge):
     with warnings.catch_warnings():
         # Pieces that are not turned lie the wrong way round.
         warnings.simplefilter("ignore", DoubtfulMapWarning)
-        plml = model(merge=merge, piece_size=12).fit(X)
+        plml = model(merge=merge, cell_size=12).fit(X)
     np.testing.assert_allclose(plml.inverse_transform(plml.embedding_), X, atol=EXACT)
 
 
@@ -441,7 +441,7 @@ def test_two_rolls_are_unrolled_beside_each_other():
     away = np.array([0.0, 60.0, 0.0])
     X = np.concatenate([one.X, two.X + away])
     with pytest.warns(DisconnectedGraphWarning, match="2 components") as caught:
-        plml = model(piece_size=9, n_neighbors=8).fit(X)
+        plml = model(cell_size=9, n_neighbors=8).fit(X)
     assert sum(w.category is DisconnectedGraphWarning for w in caught) == 1
     np.testing.assert_array_equal(plml.component_, np.repeat([0, 1], [500, 400]))
     assert plml.bridges_.shape == (1, 2)
@@ -475,7 +475,7 @@ def test_components_have_the_shapes_that_they_have_alone():
 def test_every_form_takes_data_that_fall_apart(merge):
     X = np.concatenate([SHEET, SHEET[:100] + UP])
     with pytest.warns(DisconnectedGraphWarning):
-        plml = model(merge=merge, piece_size=9).fit(X)
+        plml = model(merge=merge, cell_size=9).fit(X)
     first, second = plml.embedding_[:240], plml.embedding_[240:]
     assert cdist(first, second).min() > 30.0
 
@@ -487,7 +487,7 @@ def test_components_that_the_tree_does_not_span_fall_apart():
     horn = np.column_stack([np.full(3, 4.5), [1.5, 1.6, 1.7]])
     X = np.concatenate([*disks, horn, horn * [-1, 1], [[0.0, 10.0]]])
     with pytest.warns(DisconnectedGraphWarning):
-        plml = model(n_neighbors=6, piece_size=8).fit(np.pad(X, ((0, 0), (0, 1))))
+        plml = model(n_neighbors=6, cell_size=8).fit(np.pad(X, ((0, 0), (0, 1))))
     assert np.isfinite(plml.embedding_).all()
     assert len(plml.bridges_) == plml.component_.max()
 
@@ -499,7 +499,7 @@ def test_a_line_and_a_sheet_do_not_share_a_piece():
         pytest.warns(DoubtfulMapWarning, match="1 of [0-9]+ cells span fewer than 2"),
         pytest.warns(DisconnectedGraphWarning),
     ):
-        plml = model(n_neighbors=5, piece_size=6).fit(X)
+        plml = model(n_neighbors=5, cell_size=6).fit(X)
     assert len(np.unique(plml.labels_[:30])) == 1
     assert not np.isin(plml.labels_[30:], plml.labels_[:30]).any()
     along = plml.embedding_[:30] - plml.embedding_[0]
@@ -514,7 +514,7 @@ def test_groups_too_small_for_a_plane_are_placed_by_the_nearest_piece():
         pytest.warns(DisconnectedGraphWarning, match=r"components.*too few for a plane"),
     ):
         # Graphs of two neighbors are in pieces.
-        plml = model(piece_size=4, n_neighbors=2).fit(X)
+        plml = model(cell_size=4, n_neighbors=2).fit(X)
     assert plml.outliers_[240:].all()
     np.testing.assert_array_equal(np.sort(plml.node_samples_), np.flatnonzero(~plml.outliers_))
     nearest = plml.node_samples_[cdist(strays, X[plml.node_samples_]).argmin(axis=1)]
@@ -539,7 +539,7 @@ def test_an_outlier_joins_the_nearest_piece():
 
 def test_refined_maps_have_a_certificate():
     roll = datasets.swiss_roll(600, width=12.0, noise=0.05, random_state=0)
-    refined = PLML(refine=True, piece_size=20, random_state=0).fit(roll.X)
+    refined = PLML(refine=True, cell_size=20, random_state=0).fit(roll.X)
     assert refined.solution_.certificate is not None
     assert refined.solution_.dual <= refined.solution_.primal * (1 + 1e-9)
-    assert PLML(piece_size=20, random_state=0).fit(roll.X).solution_ is None
+    assert PLML(cell_size=20, random_state=0).fit(roll.X).solution_ is None

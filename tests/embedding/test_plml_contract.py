@@ -28,8 +28,8 @@ def cylinder(n, seed=0):
 @parametrize_with_checks(
     [
         PLML(random_state=0),
-        PLML(n_components=1, piece_size=4, clustering="mst", merge="orthogonal", n_neighbors=3),
-        PLML(n_components=1, piece_size=12, clustering="gmm", refine=True, random_state=0),
+        PLML(n_components=1, cell_size=4, clustering="mst", merge="orthogonal", n_neighbors=3),
+        PLML(n_components=1, cell_size=12, clustering="gmm", refine=True, random_state=0),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -40,13 +40,13 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.parametrize(
     ("options", "dtype"),
     [
-        ({"piece_size": 9}, np.float64),
+        ({"cell_size": 9}, np.float64),
         ({}, np.float32),
-        ({"clustering": "gmm", "piece_size": 15, "merge": "parallel_projections"}, np.float64),
+        ({"clustering": "gmm", "cell_size": 15, "merge": "parallel_projections"}, np.float64),
         ({"clustering": "mst", "merge": "orthogonal"}, np.float32),
-        ({"merge": "isomap", "piece_size": 20}, np.float64),
-        ({"refine": True, "piece_size": 12}, np.float64),
-        ({"n_components": 3, "piece_size": 8}, np.float64),
+        ({"merge": "isomap", "cell_size": 20}, np.float64),
+        ({"refine": True, "cell_size": 12}, np.float64),
+        ({"n_components": 3, "cell_size": 8}, np.float64),
     ],
 )
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
@@ -57,14 +57,14 @@ def test_contract(options, dtype):
 
 def test_workers_do_not_matter_where_there_is_work():
     X = cylinder(4000)
-    one, two = (PLML(random_state=0, piece_size=12, n_jobs=n).fit(X) for n in (1, 2))
+    one, two = (PLML(random_state=0, cell_size=12, n_jobs=n).fit(X) for n in (1, 2))
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
     np.testing.assert_array_equal(one.labels_, two.labels_)
 
 
 def test_frames_in_and_out():
     frame = pd.DataFrame(cylinder(60), columns=["x", "y", "z"], index=[f"s{i}" for i in range(60)])
-    plml = PLML(random_state=0, piece_size=10).set_output(transform="pandas")
+    plml = PLML(random_state=0, cell_size=10).set_output(transform="pandas")
     out = plml.fit_transform(frame)
     assert list(out.columns) == ["plml0", "plml1"]
     assert list(out.index) == list(frame.index)
@@ -76,12 +76,12 @@ def test_frames_in_and_out():
 
 def test_works_at_the_end_of_a_pipeline():
     X = cylinder(60)
-    both = make_pipeline(StandardScaler(), PLML(random_state=0, piece_size=10))
+    both = make_pipeline(StandardScaler(), PLML(random_state=0, cell_size=10))
     np.testing.assert_array_equal(both.fit_transform(X), both.transform(X))
 
 
 def test_a_refused_fit_keeps_the_last():
-    plml = PLML(random_state=0, piece_size=10).fit(cylinder(60))
+    plml = PLML(random_state=0, cell_size=10).fit(cylinder(60))
     before = plml.embedding_
     with pytest.raises(ValueError, match="n_neighbors"):
         plml.set_params(n_neighbors=0).fit(cylinder(50))

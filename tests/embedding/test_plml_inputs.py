@@ -53,7 +53,7 @@ def assert_sound(plml, X):
 
 @pytest.mark.parametrize("n", range(2, 13))
 @pytest.mark.parametrize(
-    "options", [{}, {"piece_size": 3, "n_neighbors": 1}, {"n_components": 1, "piece_size": 2}]
+    "options", [{}, {"cell_size": 3, "n_neighbors": 1}, {"n_components": 1, "cell_size": 2}]
 )
 def test_few_samples(n, options):
     X = np.random.RandomState(n).normal(size=(n, 3))
@@ -66,7 +66,7 @@ def test_few_samples(n, options):
 @pytest.mark.parametrize("clustering", ["mst", "gmm"])
 def test_few_samples_by_other_clusterings(n, clustering):
     X = np.random.RandomState(n).normal(size=(n, 3))
-    assert_sound(quiet_fit(model(clustering=clustering, piece_size=3), X), X)
+    assert_sound(quiet_fit(model(clustering=clustering, cell_size=3), X), X)
 
 
 def test_two_samples_are_as_far_apart_as_before():
@@ -91,7 +91,7 @@ def test_one_sample_and_one_place_are_refused():
 @pytest.mark.parametrize("q", [1, 2, 3])
 def test_as_many_components_as_features(q):
     X = np.random.RandomState(0).normal(size=(80, q))
-    plml = model(n_components=q, piece_size=8).fit(X)
+    plml = model(n_components=q, cell_size=8).fit(X)
     assert_equal_up_to_rigid_motion(plml.embedding_, X, atol=EXACT)
     np.testing.assert_allclose(plml.inverse_transform(plml.embedding_), X, atol=EXACT)
 
@@ -99,12 +99,12 @@ def test_as_many_components_as_features(q):
 @pytest.mark.parametrize(("n", "d"), [(12, 60), (40, 200)])
 def test_more_features_than_samples(n, d):
     X = np.random.RandomState(0).normal(size=(n, d))
-    assert_sound(quiet_fit(model(piece_size=10), X), X)
+    assert_sound(quiet_fit(model(cell_size=10), X), X)
     # A plane in so many dimensions is as good as any.
     flat = np.random.RandomState(1).normal(size=(n, 2))
     axes = np.linalg.qr(np.random.RandomState(2).normal(size=(d, 2)))[0]
     assert_equal_up_to_rigid_motion(
-        model(piece_size=5).fit(flat @ axes.T).embedding_, flat, atol=EXACT
+        model(cell_size=5).fit(flat @ axes.T).embedding_, flat, atol=EXACT
     )
 
 
@@ -119,7 +119,7 @@ def test_more_components_than_features_are_refused():
 def test_points_of_a_line_are_told_and_kept():
     X = np.sort(np.random.RandomState(0).uniform(size=60))[:, None] * [[1.0, 2.0, 2.0]]
     with pytest.warns(DoubtfulMapWarning, match="1 of 1 cells span fewer than 2 dimensions"):
-        plml = model(piece_size=6).fit(X)
+        plml = model(cell_size=6).fit(X)
     assert_sound(plml, X)
     assert_equal_up_to_rigid_motion(plml.embedding_, X, atol=EXACT)
 
@@ -165,14 +165,14 @@ def test_constant_columns_change_nothing():
 def test_a_grid_with_its_equal_distances():
     grid = np.stack(np.meshgrid(np.arange(15.0), np.arange(10.0)), axis=2).reshape(-1, 2)
     for clustering in ("balanced", "mst"):
-        plml = model(clustering=clustering, piece_size=9).fit(np.pad(grid, ((0, 0), (0, 2))))
+        plml = model(clustering=clustering, cell_size=9).fit(np.pad(grid, ((0, 0), (0, 2))))
         assert_equal_up_to_rigid_motion(plml.embedding_, grid, atol=EXACT)
 
 
 def test_noise_without_a_plane_is_doubted():
     X = np.random.RandomState(0).normal(size=(200, 6))
     with pytest.warns(DoubtfulMapWarning, match="meet at more than 80°"):
-        plml = model(piece_size=6).fit(X)
+        plml = model(cell_size=6).fit(X)
     assert_sound(plml, X)
     assert plml.angles_.max() > 80
 
@@ -182,7 +182,7 @@ def test_noise_without_a_plane_is_doubted():
 
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_units(unit):
-    plml = model(piece_size=9).fit(unit * SHEET)
+    plml = model(cell_size=9).fit(unit * SHEET)
     assert procrustes_error(plml.embedding_ / unit, FLAT) < 0.03
     assert plml.n_cuts_ == 0
 
@@ -213,10 +213,10 @@ def test_single_precision_is_kept():
 # Sizes of pieces, clusterings
 
 
-@pytest.mark.parametrize("piece_size", [200, 201, 10_000])
-def test_one_piece_is_principal_components(piece_size):
+@pytest.mark.parametrize("cell_size", [200, 201, 10_000])
+def test_one_piece_is_principal_components(cell_size):
     X = SHEET[:, :2] * [1.0, 0.1]
-    plml = model(piece_size=piece_size).fit(np.column_stack([X, SHEET[:, 2]]))
+    plml = model(cell_size=cell_size).fit(np.column_stack([X, SHEET[:, 2]]))
     assert plml.planes_.n_cells == 1
     assert plml.tree_.shape == (0, 2)
     centered = np.column_stack([X, SHEET[:, 2]]) - plml.planes_.means[0]
@@ -225,21 +225,21 @@ def test_one_piece_is_principal_components(piece_size):
 
 
 def test_pieces_have_their_size():
-    for piece_size in (4, 9, 30):
-        plml = model(piece_size=piece_size).fit(SHEET)
+    for cell_size in (4, 9, 30):
+        plml = model(cell_size=cell_size).fit(SHEET)
         sizes = np.bincount(plml.labels_)
-        assert plml.piece_size_ == piece_size
-        assert sizes.min() >= max(3, (piece_size + 1) // 2)
-        assert len(sizes) <= 200 // piece_size
+        assert plml.cell_size_ == cell_size
+        assert sizes.min() >= max(3, (cell_size + 1) // 2)
+        assert len(sizes) <= 200 // cell_size
 
 
 def test_the_size_of_pieces_is_chosen():
     noisy = SHEET + 0.08 * np.random.RandomState(0).normal(size=SHEET.shape)
     clean, rough = quiet_fit(model(), SHEET), quiet_fit(model(), noisy)
-    assert isinstance(clean.piece_size_, int)
-    assert clean.piece_size_ <= rough.piece_size_
+    assert isinstance(clean.cell_size_, int)
+    assert clean.cell_size_ <= rough.cell_size_
     given = model(clustering=Cover.labels(BOXES)).fit(SHEET)
-    assert given.piece_size_ is None
+    assert given.cell_size_ is None
 
 
 @pytest.mark.parametrize("clustering", [KMeans(20, n_init=1), AgglomerativeClustering(20)])
@@ -256,7 +256,7 @@ def test_noise_of_a_clusterer_goes_to_the_nearest():
 
 
 def test_seeds_matter_only_to_the_clustering():
-    maps = [model(random_state=seed, piece_size=9).fit(SHEET).embedding_ for seed in (0, 0, 1)]
+    maps = [model(random_state=seed, cell_size=9).fit(SHEET).embedding_ for seed in (0, 0, 1)]
     np.testing.assert_array_equal(maps[0], maps[1])
     assert not np.array_equal(maps[0], maps[2])
     given = [
@@ -274,11 +274,11 @@ def test_seeds_matter_only_to_the_clustering():
     [
         ({"n_components": 0}, "n_components"),
         ({"n_components": 1.5}, "n_components"),
-        ({"piece_size": 2}, "piece_size=2"),
-        ({"piece_size": 0}, "piece_size=0"),
-        ({"piece_size": 9.5}, "piece_size=9.5"),
-        ({"piece_size": "large"}, "piece_size='large' is unknown"),
-        ({"piece_size": None}, "piece_size"),
+        ({"cell_size": 2}, "cell_size=2"),
+        ({"cell_size": 0}, "cell_size=0"),
+        ({"cell_size": 9.5}, "cell_size=9.5"),
+        ({"cell_size": "large"}, "cell_size='large' is unknown"),
+        ({"cell_size": None}, "cell_size"),
         ({"clustering": "kmeans"}, "clustering='kmeans' is unknown"),
         ({"clustering": None}, "None"),
         ({"clustering": Cover.labels(np.zeros(199, dtype=int))}, "199 labels, but there are 200"),
@@ -292,7 +292,7 @@ def test_seeds_matter_only_to_the_clustering():
         ({"start": -1}, "start"),
         ({"start": 1.5}, "start"),
         ({"random_state": "seed"}, "random_state='seed'"),
-        ({"n_components": 1, "piece_size": 9, "merge": "isomap"}, "n_components=1 and X has 3"),
+        ({"n_components": 1, "cell_size": 9, "merge": "isomap"}, "n_components=1 and X has 3"),
     ],
     ids=lambda value: None if isinstance(value, str) else "-".join(value),
 )
@@ -310,7 +310,7 @@ def test_values_that_are_none_are_refused(wrong):
 
 
 def test_new_samples_of_another_width_are_refused():
-    plml = model(piece_size=20).fit(SHEET)
+    plml = model(cell_size=20).fit(SHEET)
     with pytest.raises(InvalidInputError, match="2 features"):
         plml.transform(SHEET[:, :2])
     with pytest.raises(InvalidInputError):
@@ -320,7 +320,7 @@ def test_new_samples_of_another_width_are_refused():
 
 
 def test_projections_have_no_way_back():
-    plml = quiet_fit(model(merge="orthogonal", piece_size=20), SHEET)
+    plml = quiet_fit(model(merge="orthogonal", cell_size=20), SHEET)
     assert not hasattr(plml, "inverse_transform")
     with pytest.raises(AttributeError, match="inverse_transform"):
         plml.inverse_transform(plml.embedding_)
@@ -335,7 +335,7 @@ def test_projections_have_no_way_back():
 def test_a_roll_with_too_few_samples_is_doubted():
     roll = datasets.swiss_roll(150, random_state=0)
     with pytest.warns(DoubtfulMapWarning) as caught:
-        plml = model(piece_size=20).fit(roll.X)
+        plml = model(cell_size=20).fit(roll.X)
     assert len(caught) == 1
     assert_sound(plml, roll.X)
 
@@ -344,7 +344,7 @@ def test_samples_torn_apart_are_named():
     angles = 2 * np.pi * np.arange(100) / 100
     ring = np.column_stack([np.cos(angles), np.sin(angles)])
     with pytest.warns(DoubtfulMapWarning, match="torn apart at 1 place") as caught:
-        plml = model(n_components=1, piece_size=5, n_neighbors=4).fit(ring)
+        plml = model(n_components=1, cell_size=5, n_neighbors=4).fit(ring)
     first, second = plml.cuts_[0]
     assert f"samples {first} and {second}" in str(caught[0].message)
     gaps = np.abs(plml.cuts_[:, 0] - plml.cuts_[:, 1])

@@ -59,7 +59,7 @@ class PLML(BaseEmbedder):
     ----------
     n_components : int, default=2
         Dimension q of the map.
-    piece_size : int or "auto", default="auto"
+    cell_size : int or "auto", default="auto"
         Points of a piece, about (the thesis's k); none has fewer than half of them. Smaller ones
         follow curvature, larger ones outweigh noise. "auto": the size for which the planes of
         neighboring pieces agree best; with "gmm", what 32 Gaussians have.
@@ -92,7 +92,7 @@ class PLML(BaseEmbedder):
         The map.
     labels_ : ndarray of int of shape (n_samples,)
         The piece of every sample.
-    piece_size_ : int or None
+    cell_size_ : int or None
         The size in use; None if labels were given.
     tree_ : ndarray of int of shape (n_edges, 2)
         Pairs of pieces that were joined.
@@ -154,7 +154,7 @@ class PLML(BaseEmbedder):
         self,
         *,
         n_components: int = 2,
-        piece_size: Any = "auto",
+        cell_size: Any = "auto",
         clustering: Any = "balanced",
         merge: str = "parallel",
         n_neighbors: int = 12,
@@ -165,7 +165,7 @@ class PLML(BaseEmbedder):
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
-        self.piece_size = piece_size
+        self.cell_size = cell_size
         self.clustering = clustering
         self.merge = merge
         self.n_neighbors = n_neighbors
@@ -213,7 +213,7 @@ class PLML(BaseEmbedder):
                 *find_planes(merged),
                 *find_tears_on_map(tears, cuts),
             ),
-            piece_size=size,
+            cell_size=size,
             solution=merged.solution,
             **description,
         )
@@ -241,10 +241,10 @@ class PLML(BaseEmbedder):
         check_units(X, name="X")
         if isinstance(self.clustering, str):
             check_choice(self.clustering, CLUSTERINGS, name="clustering")
-        if isinstance(self.piece_size, str):
-            check_choice(self.piece_size, ("auto",), name="piece_size")
+        if isinstance(self.cell_size, str):
+            check_choice(self.cell_size, ("auto",), name="cell_size")
         else:
-            check_count(self.piece_size, name="piece_size", minimum=q + 1)
+            check_count(self.cell_size, name="cell_size", minimum=q + 1)
         return q
 
     def _core(self, X: FloatArray, q: int) -> CoreNodes:
@@ -286,7 +286,7 @@ class PLML(BaseEmbedder):
             seed=int(rng.randint(2**31 - 1)),
             n_jobs=n_jobs,
         )
-        size = self.piece_size
+        size = self.cell_size
         if isinstance(size, str) and given == "gmm":
             # As many Gaussians as there may be: nothing is to be compared.
             size = max(

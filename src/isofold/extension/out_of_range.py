@@ -80,9 +80,10 @@ def is_outside(model: BaseEmbedder, X: Any) -> BoolArray:
     --------
     >>> import isofold
     >>> from isofold.datasets import swiss_roll
-    >>> model = isofold.PLML(random_state=0).fit(swiss_roll(1000, random_state=0).X)
-    >>> isofold.is_outside(model, [[0.0, 15.0, 0.0], [0.0, 500.0, 0.0]])
-    array([ True,  True])
+    >>> X = swiss_roll(1000, random_state=0).X
+    >>> model = isofold.IPA(random_state=0).fit(X)
+    >>> isofold.is_outside(model, [X[0], [0.0, 500.0, 0.0]])
+    array([False,  True])
     """
     if not isinstance(model, BaseEmbedder):
         msg = f"{type(model).__name__} is no embedder of isofold. Pass a fitted one, such as IPA."

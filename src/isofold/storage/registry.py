@@ -83,7 +83,12 @@ _RENAMED: dict[str, dict[str, str]] = {
     "DisjointMVU": {"piece_": "component_", **_MAP},
     "EAT": _DISCARDED,
     "TesseraMap": _DISCARDED,
-    "PLML": {"graph_": "spanning_tree_", "rows_": "node_samples_"},
+    "PLML": {
+        "graph_": "spanning_tree_",
+        "rows_": "node_samples_",
+        "piece_size": "cell_size",
+        "piece_size_": "cell_size_",
+    },
     "LocalMDS": {"rows_": "core_samples_", **_MAP},
     "OutOfSample": _MAP,
     "Unfold": {"rows_": "fitted_samples_", **_MAP},

@@ -180,26 +180,6 @@ def survey_samples(
 ) -> Survey:
     """Look at data before any map is made.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features) or (n_samples, n_samples)
-        The points, or their distances (dense or sparse) if `metric` is "precomputed".
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        What `X` holds.
-    max_samples : int, default=5000
-        Samples that are looked at; of more, as many are drawn.
-    graph : NeighborGraph or None, default=None
-        The graph of all samples, see `survey_graph`, if it is there already.
-    random_state : int, RandomState or None, default=None
-        Draws samples.
-    n_jobs : int or None, default=None
-        Threads, by scikit-learn's convention. Results never depend on it.
-
-    Returns
-    -------
-    Survey
-        What was seen.
-
     Examples
     --------
     >>> from isofold.datasets import swiss_roll

@@ -106,29 +106,6 @@ def recognize_shapes(
 ) -> tuple[Finding, ...]:
     """Look for shapes that no flat map can keep, or that are no manifold.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_nodes, d) or None
-        Places of the nodes. Without them only the findings are returned that a graph can tell well:
-        closed_curve, sphere and branching.
-    graph : NeighborGraph
-        The neighbor graph, connected or not. Every part that holds at least a twentieth of the
-        nodes is looked at by itself.
-    random_state : int, RandomState or None, default=None
-        Draws samples.
-
-    Returns
-    -------
-    tuple of Finding
-        closed_curve, cylinder, torus, sphere, branching, clusters, cloud, mixed_dimensions, raised
-        or not. A torus is no cylinder, clusters are no cloud, a cloud is no closed shape, and with
-        clusters, a cloud or branching there is no finding of mixed dimensions.
-
-    Raises
-    ------
-    InvalidInputError
-        If points and graph do not belong together.
-
     Examples
     --------
     >>> import numpy as np

@@ -130,19 +130,19 @@ _MERGING = {
     "thick_cells": Text(
         "Planes leave out {value:.0%} of the variance of their cells (median): the cells are too "
         "large for the curvature, or the data have more than {dimension} dimensions.",
-        "Use smaller cells ({p.piece_size}) or more {p.n_components}.",
+        "Use smaller cells ({p.cell_size}) or more {p.n_components}.",
     ),
     "steep_folds": Text(
         "{n} of {n_folds} pairs of joined planes meet at more than {limit:.0f}°, where the "
         "rotation between them is a guess: the cells may be too small for the noise or too large "
         "for the curvature, or the data have more than {dimension} dimensions.",
-        "Try another {p.piece_size} or more {p.n_components}.",
+        "Try another {p.cell_size} or more {p.n_components}.",
     ),
     "tears": Text(
         "{n_pairs:#pair} of neighbors {n_pairs:?is|are} torn apart at "
         "{n_tears:#place}, for example samples {first} and {second} (see {a.cuts_}).",
         "Closed data cannot be laid flat without a cut. Otherwise neighbors may reach across to "
-        "another layer (use fewer {p.n_neighbors}), or more samples or another {p.piece_size} "
+        "another layer (use fewer {p.n_neighbors}), or more samples or another {p.cell_size} "
         "help.",
     ),
     "tears/everywhere": Text(
