@@ -137,8 +137,7 @@ class BaseEmbedder(
         ``inverse_transform``.
 
     `fit` records what `_fit` returns, all at once, so that a refused fit leaves an earlier one as
-    it was; and it is the only place that warns: of the doubts in `diagnosis_`, once for each kind
-    of warning.
+    it was. It alone warns of the doubts in `diagnosis_`, once for each kind of warning.
 
     Results must not depend on anything but the input, the parameters and `random_state`: same
     seed, same bytes, whatever `n_jobs` and the threads of BLAS. ``transform(X)[i]`` and
@@ -148,7 +147,7 @@ class BaseEmbedder(
     If a subclass has a parameter `metric` and it is ``"precomputed"``, then `X` is a square
     matrix of distances in `fit`, and distances from new points to the training points in
     `transform`. Either may be sparse: a graph of lengths, in which what is not stored is
-    unknown, and a stored zero says that two samples are at the same place.
+    unknown, and a stored zero says that two samples are copies.
 
     Attributes
     ----------
@@ -316,7 +315,7 @@ class BaseEmbedder(
         """Refuse a map that would not fit into memory, before any work is done for it."""
         r = getattr(self, "n_components", None)
         if isinstance(r, Integral):
-            # The map, a part of it that is padded, and a copy in principal axes.
+            # The map, its padded columns, and a copy in principal axes.
             require_memory(
                 3 * 8 * n_samples * int(r),
                 what=f"A map of {n_samples} samples with {setting('n_components', r)}",

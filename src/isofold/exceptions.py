@@ -32,7 +32,7 @@ class ConvergenceError(RuntimeError):
 
 
 class EmbeddingError(RuntimeError):
-    """A method returned something that is no embedding of its input."""
+    """A method returned something that is not an embedding of its input."""
 
 
 class DataNotFoundError(FileNotFoundError):
@@ -44,11 +44,11 @@ class MissingDependencyError(ImportError):
 
 
 class MemoryLimitError(MemoryError):
-    """The request would need more memory than there is; nothing was allocated."""
+    """The request needs more memory than there is; nothing was allocated."""
 
 
 class DisconnectedGraphWarning(UserWarning):
-    """The neighbor graph falls into pieces whose mutual distances it does not know."""
+    """The neighbor graph has several components, and no distances between them."""
 
 
 class UnboundedProblemError(InvalidInputError):
@@ -59,7 +59,7 @@ class UnboundedProblemError(InvalidInputError):
     message : str
         What was seen, why it matters, what to do.
     n_components : int, default=1
-        Into how many pieces the constraints fall apart.
+        Number of components that no constraint links.
     """
 
     def __init__(self, message: str, n_components: int = 1) -> None:
@@ -68,7 +68,7 @@ class UnboundedProblemError(InvalidInputError):
 
 
 class DoubtfulMapWarning(UserWarning):
-    """A map was made, but there are reasons not to trust it unseen."""
+    """A map was made, but there are reasons to inspect it before relying on it."""
 
 
 class InterruptedFitWarning(UserWarning):
@@ -76,8 +76,8 @@ class InterruptedFitWarning(UserWarning):
 
 
 class EarlyInterrupt(KeyboardInterrupt):
-    """The user has asked for the end of a fit, and there is no state yet that is worth having."""
+    """The user has interrupted a fit before it had a result worth returning."""
 
 
 class ModelFileError(InvalidInputError):
-    """A file is no saved model, or a damaged one, or one of a newer isofold."""
+    """A file is not a saved model, or it is damaged, or from a newer isofold."""

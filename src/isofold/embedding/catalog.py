@@ -12,7 +12,7 @@ __all__ = ["BY_CLASS", "BY_SHELL_NAME", "CATALOG", "Method"]
 
 @dataclass(frozen=True)
 class Method:
-    """A method and what others need to know of it without importing it.
+    """A method, and what can be known about it without importing it.
 
     Attributes
     ----------
@@ -21,15 +21,15 @@ class Method:
     home : str
         Its module, within `isofold.embedding`.
     title : str
-        What it is, in a few words.
+        What it is, in a short phrase.
     shell_name : str
         Its name on the command line; empty if it is not there.
     claim : str
         What its certificate proves, if it has one.
     most_rows : int or None
-        Rows beyond which it would not end in minutes.
+        Rows beyond which a fit would take more than a few minutes.
     needs_label : bool
-        Whether it cannot do without labels.
+        Whether it requires labels.
     finds_dimension : bool
         Whether it takes ``n_components="auto"``.
     is_public : bool
@@ -62,7 +62,7 @@ CATALOG = (
         "ipa",
         "isometric patch alignment",
         shell_name="ipa",
-        claim="no other way to lay these patches beside each other fits better where they overlap",
+        claim="no other arrangement of these patches fits better where they overlap",
         finds_dimension=True,
     ),
     Method(
@@ -133,7 +133,7 @@ CATALOG = (
         "plml",
         "piecewise-linear manifold learning",
         shell_name="plml",
-        claim="no other way to lay these cells beside each other fits better where they overlap",
+        claim="no other arrangement of these cells fits better where they overlap",
     ),
     Method("OutOfSample", "out_of_sample.out_of_sample", "new points for any embedding"),
     Method(

@@ -1,4 +1,4 @@
-"""Isometric patch alignment (IPA): overlapping patches, flat each by itself, fitted together.
+"""Isometric patch alignment (IPA): overlapping patches, each flattened, then fitted together.
 
     minimize  Σ_x Σ_{i<j ∋ x} w_ij(x) |u_i(x) R_i + t_i - u_j(x) R_j - t_j|²   s.t.  R_i R_iᵀ = I
 
@@ -12,7 +12,7 @@ whose bound certifies a solution of p = r columns wherever it is met (always, on
 
 The thesis takes k-means clusters and their principal axes: ``IPA(cover="kmeans", n_patches=50,
 chart="pca")``. By default patches are graph balls that find their own size, and charts follow the
-curvature to second order, so that nothing needs to be tuned. Data that are no sheet of this
+curvature to second order, so that nothing needs to be tuned. Data that are not a sheet of this
 dimension are then laid out along shortest paths; patches that the user chose are always stitched.
 
 References
@@ -97,7 +97,7 @@ class IPA(BaseEmbedder):
     n_patches : int or "auto", default="auto"
         Number of patches, about. "auto" lets balls find their own size, and takes one cluster for
         every 20 points, at most 50. With a number, patches are stitched in any case; balls that
-        find their own size are laid out along shortest paths where the data are no sheet.
+        find their own size are laid out along shortest paths where the data are not a sheet.
     chart : {"quadratic", "pca"} or embedder, default="quadratic"
         How a patch is flattened: along its curvature, by projection on its principal axes, or by a
         clone of an embedder.
@@ -219,8 +219,8 @@ class IPA(BaseEmbedder):
         **fit_params
             The following, if there is one.
         graph : NeighborGraph or None, default=None
-            A ready graph of mutual neighbors among these samples, for up to 20,000 of them. It is
-            used unless directions of pure noise are left out: without these, neighbors are others.
+            A ready graph of mutual neighbors among these samples, for up to 20,000 samples. It is
+            used unless directions of pure noise are left out, which changes the neighbors.
 
         Returns
         -------
@@ -255,36 +255,36 @@ class IPA(BaseEmbedder):
         rng: np.random.RandomState,
         ready: NeighborGraph | None,
     ) -> Fit:
-        """Make patches from some samples, and map all of them."""
+        """Make patches from some samples, and map all samples."""
         sample = X[rows]
         r = self._dimension(sample)
         least = r if r > RULES.certified_dimension else r - 1
         flat = self._may_stay_flat() and is_flat(sample, least)
         # Directions of pure noise, or of nothing, are left out.
         reduction = None if flat else find_reduction(sample, r)
-        places = sample if reduction is None else reduction.apply(sample)
-        graph = ready if ready is not None and reduction is None else self._neighbors(places)
-        node_rows, places = rows[graph.sample_of_node], places[graph.sample_of_node]
+        points = sample if reduction is None else reduction.apply(sample)
+        graph = ready if ready is not None and reduction is None else self._neighbors(points)
+        node_rows, points = rows[graph.sample_of_node], points[graph.sample_of_node]
         node_of_row = np.full(len(X), -1)
         node_of_row[rows] = graph.node_of_sample
         cover = read_cover(self.cover, len(X), node_rows)
         plan = self._plan(cover, self._terms(node_of_row), r, rng)
         # Algorithm 5: cover, charts (steps 1 and 2), one program for each component (3 to 9).
         if flat:
-            stitched = project_whole(places, graph, r)
+            stitched = project_whole(points, graph, r)
         else:
-            whole = PointSet.whole(places, graph)
+            whole = PointSet.whole(points, graph)
             stitched = stitch_components(whole, plan, n_components=r, n_jobs=self.n_jobs)
-        places = places[stitched.used]
+        points = points[stitched.used]
         # Steps 10 and 11: every point by its charts, centered, in principal axes.
-        patch_map = assemble(places, stitched, reduction)
+        patch_map = assemble(points, stitched, reduction)
         mapped = patch_map.map_points(X, n_jobs=self.n_jobs)
-        relaxation = relax_if_loose(places, stitched, plan)
+        relaxation = relax_if_loose(points, stitched, plan)
         outliers = mapped.squared_distances > mapped.limits
         placed = find_placed_outliers(patch_map, X, mapped, node_rows[stitched.used])
         error = estimate_error(stitched, placed)
         findings = find_doubts(
-            places, stitched, relaxation=relaxation, error=error, outlier_fraction=placed.fraction
+            points, stitched, relaxation=relaxation, error=error, outlier_fraction=placed.fraction
         )
         if outliers.any() and "outliers" not in Diagnosis(findings).codes:
             note = Finding.of("placed_outliers", n=int(outliers.sum()))
@@ -356,8 +356,8 @@ class IPA(BaseEmbedder):
     def _may_stay_flat(self) -> bool:
         """Return whether data that need no unfolding may be left as they are.
 
-        In up to three dimensions they are stitched like all others, exactly and by pieces, unless
-        they fill even fewer.
+        In up to three dimensions they are stitched like all others, exactly and patch by patch,
+        unless they fill even fewer.
         """
         is_default = isinstance(self.cover, str) and self.cover == "balls"
         is_free = isinstance(self.n_patches, str) and self.terms is None

@@ -8,10 +8,10 @@ keeps near ones, and pushes apart what is near on the map only. It starts from c
 d (Isomap) or, where that is not stable, of straight distances (principal axes), and no step
 depends on chance; see `isofold.stress.local_stress`.
 
-Beyond some thousand points the distances of all pairs do not fit. Then a sample is mapped in this
-way. The others are placed by their neighbors in it, and then moved by all points of the sample,
-which stay where they are; their distances along the graph are those over their nearest points of
-the sample. Rows are worked off in blocks, and no matrix has n² entries.
+Beyond some thousand points the distances of all pairs do not fit into memory. Then only a sample is
+mapped like this. The other points are placed by their neighbors in it, and then moved by all points
+of the sample, which stay fixed. Their path lengths lead over their nearest points of the sample.
+Rows are processed in blocks, and no matrix has n² entries.
 
 References
 ----------
@@ -52,8 +52,8 @@ MOST_PAIRED = 5000
 """Points up to which all pairs move each other: 100 MB of distances, some ten seconds."""
 
 JITTER = 1e-6
-"""Noise at the start where points coincide there, in units of the largest distance: such points
-could not part."""
+"""Noise at the start where points coincide there, in units of the largest distance: nothing
+would move such points apart."""
 
 LEAST_EXPLAINED = 0.95
 """Fraction of the path lengths in their leading axes from which on they are the start: rolled
@@ -61,7 +61,7 @@ sheets have .98 and more, faces, digits and oils up to .9 in the plane. Started 
 distances, maps of subsets of the data are two to three times more alike, and no worse."""
 
 SCALE_SAMPLE = 500
-"""Points whose distances tell how much longer paths are than straight distances."""
+"""Points whose distances show how much longer paths are than straight distances."""
 
 NEAREST_CORE, ROWS_AT_WORK = 5, 3
 """Points of the sample over which the paths of all others lead, and arrays of them at a time."""
@@ -89,7 +89,7 @@ class StressLayout:
 class LocalMDS(BaseEmbedder):
     """Local multidimensional scaling: near distances kept, far ones given up where they must be.
 
-    For data whose dimension exceeds that of the map. Of true sheets `IPA` gives truer maps;
+    For data whose dimension exceeds that of the map. `IPA` maps true sheets more accurately;
     `Unfold` decides between the two.
 
     Parameters
@@ -104,11 +104,11 @@ class LocalMDS(BaseEmbedder):
         Weight of keeping strangers apart on the map, against keeping neighbors together, from 0
         to 1. More of it makes neighborhoods on the map more trustworthy, and lengths less true.
     radius : float, default=0.01
-        Share of all pairs that still count as near at the end.
+        Fraction of all pairs that still count as near at the end.
     n_epochs : int, default=120
         Sweeps over all pairs, while the radius shrinks.
     random_state : int, RandomState or None, default=None
-        Seed of the sample of large data, and of what parts coincident points at the start.
+        Seed of the sample of large data, and of the noise that separates coincident points.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
     verbose : bool, default=False
@@ -125,9 +125,9 @@ class LocalMDS(BaseEmbedder):
     graph_ : NeighborGraph
         The neighbor graph of all samples.
     bridges_ : ndarray of int of shape (n_bridges, 2)
-        Pairs of samples that were joined because the graph fell into pieces.
+        Pairs of samples that were joined because the graph had several components.
     core_samples_ : ndarray of int
-        The samples between which all pairs were at work; the others came after them.
+        The samples of which all pairs moved each other; the others were placed after them.
     map_ : GooseMap or DistanceMap
         The map behind `transform`.
 
@@ -139,7 +139,7 @@ class LocalMDS(BaseEmbedder):
     Notes
     -----
     Nothing but the sample of large data is left to chance: for up to 5,000 distinct samples maps
-    from different seeds are the same, unless classical scaling puts several samples at one place.
+    from different seeds are the same, unless classical scaling maps several samples to one point.
     `transform` maps each row by its neighbors and returns `embedding_` on the training samples.
 
     Examples
@@ -188,7 +188,7 @@ class LocalMDS(BaseEmbedder):
         **fit_params
             Any of the following.
         graph : NeighborGraph or None, default=None
-            A ready graph of these samples, in place of that of `n_neighbors`. Its components are
+            A ready graph of these samples, instead of that of `n_neighbors`. Its components are
             joined by bridges.
         guide : NeighborGraph or None, default=None
             A ready graph of mutual neighbors, by which edges of `graph` that are short-cuts are

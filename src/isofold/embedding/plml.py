@@ -1,14 +1,14 @@
 r"""Piecewise-linear manifold learning (PLML): local planes, laid flat along a spanning tree.
 
-The data are cut into pieces of about k points, each described by its mean m_l and its q widest axes
-U_l. A spanning tree of the points, lifted to the pieces, says which are joined; along it every
-plane is turned by the smallest rotation onto the one before, about a hinge between their nearest
+The data are cut into cells of about k points, each described by its mean m_l and its q widest axes
+U_l. A spanning tree of the points, lifted to the cells, determines which are joined. Along it every
+plane is rotated by the smallest rotation onto the one before, about a hinge between their nearest
 points (`isofold.merging.walk`):
 
     y = ((x − m_l)U_l) R_l + t_l.
 
-There is no eigenproblem and no program of the size of the data. The result does not depend on the
-piece at which the walk starts, but for a rigid motion.
+There is no eigenproblem and no program of the size of the data. Up to a rigid motion, the
+result does not depend on the cell at which the walk starts.
 
 References
 ----------
@@ -53,32 +53,32 @@ REFINEMENT_STEPS = 30
 
 
 class PLML(BaseEmbedder):
-    """Piecewise-linear manifold learning: seconds for a million points, and a way back.
+    """Piecewise-linear manifold learning: a million points in seconds, with an inverse map.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimension q of the map.
     cell_size : int or "auto", default="auto"
-        Points of a piece, about (the thesis's k); none has fewer than half of them. Smaller ones
-        follow curvature, larger ones outweigh noise. "auto": the size for which the planes of
-        neighboring pieces agree best; with "gmm", what 32 Gaussians have.
+        Approximate number of points in a cell (the thesis's k); no cell has fewer than half of it.
+        Small cells follow curvature, large ones average out noise. "auto": the size for which the
+        planes of neighboring cells agree best; with "gmm", what 32 Gaussians have.
     clustering : {"balanced", "gmm", "mst"}, clusterer or Cover, default="balanced"
         How cells are cut. "balanced": k-means with a least size, by minimum-cost flow for up to
         2,000 points. "gmm": a mixture of up to 32 Gaussians. "mst": along the shortest edges of
         the spanning tree, in chains. A scikit-learn clusterer, or ``Cover.labels(...)``.
     merge : {"parallel", "parallel_projections", "orthogonal", "isomap"}, default="parallel"
-        How pieces are joined. "parallel": turned about hinges between them. The others are the
-        earlier papers', for comparison: turned about means; projected without a turn, which
+        How cells are joined. "parallel": rotated about hinges between them. The others are from
+        earlier papers, for comparison: rotated about means; projected without a rotation, which
         shrinks lengths; placed by Isomap over the folds of hyperplanes (n_features =
-        n_components + 1), where pieces keep the arbitrary turn of their own axes.
+        n_components + 1), where cells keep the arbitrary orientation of their own axes.
     n_neighbors : int, default=12
-        Neighbors that tell which samples hang together, and how true the map is.
+        Neighbors that determine which samples are connected, and how true the map is.
     refine : bool, default=False
-        Whether the map is only the start of IPA's stitching, in which pieces overlap and are
-        fitted to all neighbors instead of one. More accurate, slower; for some thousand pieces.
+        Whether the map is only the start of IPA's stitching, in which cells overlap and are
+        fitted to all neighbors instead of one. More accurate, slower; for a few thousand cells.
     start : int or None, default=None
-        The sample at whose piece the walk starts. With ``merge="parallel"`` it does not matter.
+        The sample in whose cell the walk starts. With ``merge="parallel"`` it does not matter.
     random_state : int, RandomState or None, default=None
         Seed of the clustering.
     n_jobs : int or None, default=None
@@ -91,13 +91,13 @@ class PLML(BaseEmbedder):
     embedding_ : ndarray of shape (n_samples, n_components)
         The map.
     labels_ : ndarray of int of shape (n_samples,)
-        The piece of every sample.
+        The cell of every sample.
     cell_size_ : int or None
         The size in use; None if labels were given.
     tree_ : ndarray of int of shape (n_edges, 2)
-        Pairs of pieces that were joined.
+        Pairs of cells that were joined.
     hinges_ : ndarray of shape (n_edges, n_features)
-        The points about which they were turned.
+        The points about which they were rotated.
     angles_ : ndarray of shape (n_edges,)
         The largest angle between their planes, in degrees.
     misfit_ : ndarray of shape (n_edges,)
@@ -105,9 +105,9 @@ class PLML(BaseEmbedder):
     cuts_ : ndarray of int of shape (n_cuts, 2)
         Pairs of neighboring samples that the map tears apart. Closed data are always cut.
     n_cuts_ : int
-        In how many places.
+        Number of separate tears on the map.
     planes_ : Planes
-        Means, axes and ranks of the pieces.
+        Means, axes and ranks of the cells.
     distortion_ : ndarray of shape (n_samples,)
         Mean relative error of the distances to neighbors at every sample.
     solution_ : SDPSolution or None
@@ -116,15 +116,15 @@ class PLML(BaseEmbedder):
         The connected component of every sample, that of most distinct samples first; that of the
         nearest for samples in groups too small for a plane.
     outliers_ : ndarray of bool of shape (n_samples,)
-        Samples in groups too small for a plane. They are placed by the plane of the nearest other
-        sample, but told nothing to the map.
+        Samples in groups too small for a plane. They were placed on the map by the plane of the
+        nearest other sample, but not used to fit it.
     bridges_ : ndarray of int of shape (n_components - 1, 2)
-        Pairs of samples between components. They tell which lies beside which; components are kept
-        apart at least as far as the shortest of them.
+        Pairs of samples that link components. They determine which components lie beside each
+        other; components are kept at least as far apart as the shortest of these links.
     spanning_tree_ : SpanningTree
-        The spanning tree of the samples that make pieces, over `node_samples_`.
+        The spanning tree of the samples that form cells, over `node_samples_`.
     node_samples_ : ndarray of int
-        The distinct samples that make pieces.
+        The distinct samples that form cells.
     map_ : PlaneMap
         Planes and motions behind `transform`.
 
@@ -135,7 +135,7 @@ class PLML(BaseEmbedder):
     Notes
     -----
     `transform` maps each row by the plane of its nearest training sample; on these it returns
-    `embedding_`. The map is linear in every piece and jumps a little between pieces.
+    `embedding_`. The map is linear in every cell and jumps a little between cells.
     `inverse_transform` goes back onto the planes; there is none with ``merge="orthogonal"``.
 
     Examples
@@ -179,10 +179,10 @@ class PLML(BaseEmbedder):
         q = self._check_parameters(X)
         rng = check_seed(self.random_state)
         core = self._core(X, q)
-        # Step 1: pieces and their planes, each within one component.
+        # Step 1: cells and their planes, each within one component.
         size, labels = self._cut(X, core, rng)
         planes = sound_planes(core.points, labels, core.forest, q)
-        # Steps 2 and 3: the tree of pieces, and the walk along it. Step 4: principal axes.
+        # Steps 2 and 3: the tree of cells, and the walk along it. Step 4: principal axes.
         merged = lay_out(
             core,
             planes,
@@ -221,7 +221,7 @@ class PLML(BaseEmbedder):
     def _transform(self, X: FloatArray) -> FloatArray:
         return self.map_.transform(X)
 
-    # Orthogonal projection lays pieces on top of each other: there is no way back.
+    # Orthogonal projection lays cells on top of each other: there is no inverse.
     @available_if(lambda embedder: not hasattr(embedder, "map_") or embedder.map_.is_rigid)
     def _inverse_transform(self, Y: FloatArray) -> FloatArray:
         return self.map_.inverse_transform(Y)
@@ -248,7 +248,7 @@ class PLML(BaseEmbedder):
         return q
 
     def _core(self, X: FloatArray, q: int) -> CoreNodes:
-        """Return the samples that make pieces."""
+        """Return the samples that form cells."""
         core = find_core(
             X,
             n_neighbors=self.n_neighbors,
@@ -266,19 +266,19 @@ class PLML(BaseEmbedder):
     def _cut(
         self, X: FloatArray, core: CoreNodes, rng: np.random.RandomState
     ) -> tuple[int | None, IntArray]:
-        """Return the size of pieces, and the piece of every place."""
-        places, components = core.points, core.components
+        """Return the size of cells, and the cell of every point."""
+        points, components = core.points, core.components
         given, n_jobs = self.clustering, self.n_jobs
         if not isinstance(given, str):
             is_array = isinstance(given, Cover)
-            table = X if is_array else places
+            table = X if is_array else points
             labels, _ = labels_of(
                 given, table, n_patches=None, random_state=rng, name="clustering", n_jobs=n_jobs
             )
             labels = labels[core.samples] if is_array else labels
             both = labels * (int(components.max()) + 1) + components
             return None, np.unique(both, return_inverse=True)[1]
-        table = compressed(places)
+        table = compressed(points)
         cut = partial(
             cut_cells,
             clustering=given,
@@ -295,31 +295,31 @@ class PLML(BaseEmbedder):
         if isinstance(size, str):
             largest, quickly = components == 0, partial(cut, is_quick=True)
             size = choose_cell_size(
-                places[largest], table[largest], self.n_components, quickly, rng
+                points[largest], table[largest], self.n_components, quickly, rng
             )
-        size = min(size, len(places))
-        labels = np.empty(len(places), dtype=np.intp)
-        n_pieces = 0
-        for part in range(int(components.max()) + 1):
-            own = np.flatnonzero(components == part)
-            labels[own] = n_pieces + cut(table[own], size)
-            n_pieces = int(labels[own].max()) + 1
+        size = min(size, len(points))
+        labels = np.empty(len(points), dtype=np.intp)
+        n_cells = 0
+        for component in range(int(components.max()) + 1):
+            own = np.flatnonzero(components == component)
+            labels[own] = n_cells + cut(table[own], size)
+            n_cells = int(labels[own].max()) + 1
         return size, labels
 
-    def _start_among(self, place_of: IntArray) -> int:
-        """Return the place at, or nearest to, the sample from which the walk starts."""
+    def _start_among(self, node_of: IntArray) -> int:
+        """Return the node at, or nearest to, the sample from which the walk starts."""
         if self.start is None:
             return 0
         start = check_count(self.start, name="start", minimum=0)
-        if start >= len(place_of):
+        if start >= len(node_of):
             msg = (
-                f"{setting('start', start)}, but X has {len(place_of)} samples. Pass the number of "
-                f"one of them."
+                f"{setting('start', start)}, but X has {len(node_of)} samples. Pass the number of "
+                f"one of these samples."
             )
             raise InvalidInputError(msg)
-        return int(place_of[start])
+        return int(node_of[start])
 
-    def _stitching(self, places: FloatArray, rng: np.random.RandomState) -> Any:
+    def _stitching(self, points: FloatArray, rng: np.random.RandomState) -> Any:
         """Return what refines the map of one component."""
         solver = LowRankSDP(
             max_iter=REFINEMENT_STEPS,
@@ -331,7 +331,7 @@ class PLML(BaseEmbedder):
             own: IntArray, planes: Planes, images: FloatArray
         ) -> tuple[Planes, RigidMotions, SDPSolution | None]:
             return stitch_planes(
-                places[own],
+                points[own],
                 planes,
                 images,
                 n_neighbors=self.n_neighbors,

@@ -1,4 +1,4 @@
-"""Covers that a user brings along: a word with a number, labels, or members of patches."""
+"""Covers that a user passes: a name with a number, labels, or members of patches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Cover"]
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """How the samples are divided, where a word does not say it all.
+    """How the samples are divided, where a name is not enough.
 
     Use one of the class methods. A scikit-learn clusterer needs no `Cover`.
 
@@ -19,7 +19,7 @@ class Cover:
     kind : {"clusters", "labels", "patches"}
         What `content` holds.
     content : object
-        The name of a clustering, one label a sample, or the members of every patch.
+        The name of a clustering, one label for each sample, or the members of every patch.
     n_clusters : int or None, default=None
         Number of clusters of a named clustering; the default of the method if None.
 
@@ -41,7 +41,7 @@ class Cover:
         Parameters
         ----------
         name : str
-            A word that the method's parameter takes, such as "kmeans".
+            A name that the method's parameter accepts, such as "kmeans".
         n_clusters : int or None, default=None
             How many.
 
@@ -59,7 +59,7 @@ class Cover:
         Parameters
         ----------
         labels : array-like of shape (n_samples,)
-            One whole number or string a sample.
+            One whole number or string for each sample.
 
         Returns
         -------
@@ -86,6 +86,6 @@ class Cover:
 
 
 def is_raw(given: Any) -> bool:
-    """Tell whether a user passes an array or lists where a `Cover` is needed."""
+    """Return whether a user passes an array or lists where a `Cover` is needed."""
     is_clusterer = hasattr(given, "fit_predict")
     return not (given is None or is_clusterer or isinstance(given, str | type | Cover))

@@ -35,7 +35,7 @@ ROUNDING_MISFIT = 1e-4
 
 LARGEST_NOISE = 0.25
 """Fraction of points in patches whose tangent is hidden by noise. Below, the others hold the map,
-and the estimated error tells what noise does to it."""
+and the estimated error includes the effect of noise."""
 
 LARGEST_CONTRACTION = 0.003
 """Fraction of near pairs on the map that are far apart in the data. Folds have .01 and more;
@@ -134,7 +134,7 @@ def _find_certificate(components: Sequence[StitchedComponent]) -> Finding:
     worst = max((s.gap for s in missing), default=max((s.gap for s in solutions), default=0.0))
     is_by_paths = any(component.is_by_paths for component in components)
     if is_by_paths:
-        # Nothing is known of the misfit but that it is positive.
+        # All that is known about the misfit is that it is positive.
         worst = max(worst, 1.0)
     worst_misfit = max(component.alignment.misfit for component in components)
     return Finding.checked(

@@ -37,7 +37,7 @@ def migrate_embedder(stored: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_choices(stored: dict[str, Any]) -> dict[str, Any]:
-    """Turn words and numbers that were parameters into the objects that are."""
+    """Convert texts and numbers that were parameters to the objects used now."""
     from isofold.neighbors.resolve import named_graph
     from isofold.patches.choices import is_raw
     from isofold.sdp import Soft
@@ -54,15 +54,15 @@ def _with_choices(stored: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cover(given: Any) -> Cover:
-    """Turn a pair of a word and a number, labels or patches into a cover."""
+    """Convert a name with a number, labels or patches to a cover."""
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
         return Cover.clusters(*given)
-    is_flat = not issparse(given) and all(np.ndim(each) == 0 for each in given)
-    return Cover.labels(given) if is_flat else Cover.patches(given)
+    is_labels = not issparse(given) and all(np.ndim(each) == 0 for each in given)
+    return Cover.labels(given) if is_labels else Cover.patches(given)
 
 
 def migrate_unfold(stored: dict[str, Any]) -> dict[str, Any]:
-    """Let `Unfold` have the map and the findings of what it decided for."""
+    """Give `Unfold` the map and the findings of the method that it chose."""
     if "embedding_" in stored and stored.get("map_") is None:
         stored["map_"] = getattr(stored.get("estimator_"), "map_", None)
     if "decision_" in stored:
@@ -72,7 +72,7 @@ def migrate_unfold(stored: dict[str, Any]) -> dict[str, Any]:
 
 
 def migrate_projection(stored: dict[str, Any]) -> dict[str, Any]:
-    """Turn axes and mean into a map."""
+    """Convert axes and mean to a map."""
     from isofold.extension.linear_map import LinearMap
 
     if "axes_" in stored and "mean_" in stored:
@@ -81,19 +81,19 @@ def migrate_projection(stored: dict[str, Any]) -> dict[str, Any]:
 
 
 def migrate_motions(stored: dict[str, Any]) -> dict[str, Any]:
-    """Turn rotations and translations of shapes into one stack of motions."""
+    """Convert rotations and translations of shapes to one stack of motions."""
     from isofold.linalg.motions import RigidMotions
 
     if "rotations" in stored and "translations" in stored:
         arrays = [stored.pop(name) for name in ("rotations", "translations")]
         is_right = all(isinstance(each, np.ndarray) and each.dtype.kind == "f" for each in arrays)
-        require(is_right, "motions are no arrays of numbers")
+        require(is_right, "motions are not arrays of numbers")
         stored["motions"] = RigidMotions(*arrays)
     return stored
 
 
 def migrate_flag(stored: dict[str, Any]) -> dict[str, Any]:
-    """Turn a flag of format 1, which brought its own sentences, into a finding with these."""
+    """Convert a flag of format 1, which stored its own sentences, to a finding with these."""
     code = str(stored.get("name"))
     made: dict[str, Any] = {
         "code": CODES.get(code, code),
@@ -107,7 +107,7 @@ def migrate_flag(stored: dict[str, Any]) -> dict[str, Any]:
 
 
 def migrate_decision(stored: dict[str, Any]) -> dict[str, Any]:
-    """Turn sentences and evidence of format 1 into findings and figures."""
+    """Convert sentences and evidence of format 1 to findings and figures."""
     if "reasons" not in stored:
         return stored
     doubts = frozenset(CODES.get(code, code) for code in stored.get("doubts", ()))

@@ -1,8 +1,8 @@
-"""What data look like before any map is made: counts, pieces, dimension, noise, sampling, shapes.
+"""What data look like before a map is made: counts, components, dimension, noise, density, shapes.
 
 Large data are looked at through a sample. Dimension is estimated twice: by the growth of neighbor
 distances (Levina and Bickel), which counts noise as dimension, and by a gap in the spectrum of
-neighborhoods, which looks past noise but needs to see all directions. Neither is a judge.
+neighborhoods, which looks past noise but needs to see all directions. Neither decides alone.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ MOST_LISTED, LEAST_DIMENSION = 5, 0.5
 
 @dataclass(frozen=True, eq=False)
 class SurveyedPart:
-    """One connected piece of the data.
+    """One connected component of the data.
 
     Attributes
     ----------
@@ -96,15 +96,15 @@ class Survey:
     n_looked_at : int
         Samples on which all figures below rest.
     n_copies : int
-        Samples at the place of another.
+        Samples that are copies of another.
     n_outliers : int
-        Samples that hang on the rest by edges far too long for the place.
+        Samples that are connected only by edges far longer than those around them.
     rank : int or None
         Directions in which 1,000 samples differ at all; None if distances were given.
     dimension : float
         Levina-Bickel estimate of the intrinsic dimension, NaN if there are too few samples.
     parts : tuple of SurveyedPart
-        The connected pieces, the largest first.
+        The connected components, the largest first.
     sampling : float
         95 % over 5 % quantile of the distance to the nearest neighbors: how uneven the density is.
     shapes : tuple of Finding
@@ -200,7 +200,7 @@ def survey_samples(
     samples = np.bincount(graph.node_of_sample, minlength=graph.n_nodes)
     dimension = _dimension(X, graph, np.arange(graph.n_nodes), metric)
     parts = tuple(
-        _part(
+        _surveyed(
             X[graph.sample_of_node[nodes]] if is_points else None,
             int(samples[nodes].sum()),
             dimension if len(nodes) == graph.n_nodes else _dimension(X, graph, nodes, metric),
@@ -242,29 +242,29 @@ def _dimension(X: Any, graph: NeighborGraph, nodes: IntArray, metric: str) -> fl
     if len(nodes) < FEWEST:
         return float("nan")
     if sp.issparse(X):
-        part = graph if len(nodes) == graph.n_nodes else subgraph(graph, nodes)
-        value = dimension_of_lengths(part)
-        # Lengths that are all the same tell nothing.
-        return float(value) if value < part.n_nodes else float("nan")
+        own = graph if len(nodes) == graph.n_nodes else subgraph(graph, nodes)
+        value = dimension_of_lengths(own)
+        # Lengths that are all the same say nothing about dimension.
+        return float(value) if value < own.n_nodes else float("nan")
     rows = graph.sample_of_node[nodes]
     some = X[rows] if metric == "euclidean" else X[np.ix_(rows, rows)]
     return levina_bickel_dimension(some, metric=metric).value
 
 
-def _part(points: FloatArray | None, n_samples: int, dimension: float) -> SurveyedPart:
+def _surveyed(points: FloatArray | None, n_samples: int, dimension: float) -> SurveyedPart:
     if points is None or len(points) <= GAP_NEIGHBORS:
         return SurveyedPart(n_samples, dimension, None, float("nan"))
-    places = points.astype(np.float64)
-    some = nodes_between(len(places), SPECTRUM_SAMPLE)
-    near = build_search(places).query(places[some], GAP_NEIGHBORS).indices
-    values = np.concatenate(list(local_singular_values(places, near)))
+    points = points.astype(np.float64)
+    some = nodes_between(len(points), SPECTRUM_SAMPLE)
+    near = build_search(points).query(points[some], GAP_NEIGHBORS).indices
+    values = np.concatenate(list(local_singular_values(points, near)))
     # Every neighborhood counts the same, whatever its size.
     values /= np.maximum(np.linalg.norm(values, axis=1, keepdims=True), np.finfo(np.float64).tiny)
     spectrum = np.sqrt((values**2).mean(axis=0))
     gap = _gap(spectrum)
     if gap is None:
         return SurveyedPart(n_samples, dimension, None, float("nan"))
-    before, beyond = spectrum[:gap], spectrum[gap : min(len(spectrum), places.shape[1])]
+    before, beyond = spectrum[:gap], spectrum[gap : min(len(spectrum), points.shape[1])]
     noise = float(np.sqrt((beyond**2).mean() / (before**2).mean()))
     return SurveyedPart(n_samples, dimension, gap, noise)
 

@@ -12,7 +12,7 @@ cylinder, torus
 sphere
     A hollow that lasts while the landmarks' complex grows.
 branching
-    Arms that are left when the ball around a place is taken out.
+    Arms that are left when the ball around a point is taken out.
 clusters
     Groups that few edges join, none of which is a manifold.
 cloud
@@ -43,7 +43,7 @@ from isofold.survey.sketch import SketchedComponent, place_landmarks, reduced, s
 __all__ = ["recognize_shapes"]
 
 MOST_LANDMARKS, LEAST_LANDMARKS = 150, 60
-"""Landmarks of a part: by its share of the nodes, within these limits."""
+"""Landmarks of a component: by its fraction of the nodes, within these limits."""
 
 LEAST_SLENDERNESS = 16.0
 """Length of a loop over its width from which on it is a curve. A ring as wide as half of its outer
@@ -53,17 +53,17 @@ LEAST_PERSISTENCE = 1.6
 """Filled over closed, from which on a hollow is one. Gaps between points make hollows up to 1.4."""
 
 MOST_ARMS = 2
-"""A curve has two arms around any of its places."""
+"""A curve has two arms around any of its points."""
 
 LEAST_SHAPELESS = 0.7
-"""Share of the nodes in groups without a shape from which on there are but clusters."""
+"""Fraction of the nodes in groups without a shape from which the data are only clusters."""
 
 LEAST_FULLNESS, LEAST_RANK = 0.72, 2.8
 """Fullness from which on nothing but a cloud is seen, in data of so many directions at least."""
 
 LEAST_NODES = 120
-"""Nodes of a part from which on noise and mixed dimensions can be seen: in fewer, neighborhoods are
-too large a share of it."""
+"""Nodes of a component from which noise and mixed dimensions can be seen: in smaller ones,
+neighborhoods are too large a fraction of it."""
 
 LEAST_DIFFERENCE = 1.3
 """Ratio of the dimensions of two groups from which on they differ."""
@@ -71,9 +71,9 @@ LEAST_DIFFERENCE = 1.3
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """What was seen of one part of the data."""
+    """What was seen of one component of the data."""
 
-    share: float
+    fraction: float
     closure: Closure
     branching: Branching
     mixture: Mixture
@@ -104,7 +104,7 @@ def recognize_shapes(
     *,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[Finding, ...]:
-    """Look for shapes that no flat map can keep, or that are no manifold.
+    """Look for shapes that no flat map can keep, or that are not manifolds.
 
     Examples
     --------
@@ -117,14 +117,13 @@ def recognize_shapes(
     ['closed_curve']
     """
     rng = check_random_state(random_state)
-    places = None if points is None else reduced(_check_places(points, graph), rng)
-    parts = sketch(places, graph, rng)
-    looks = [_look(part, rng) for part in parts]
+    points = None if points is None else reduced(_checked(points, graph), rng)
+    looks = [_look(component, rng) for component in sketch(points, graph, rng)]
     branching = _branching(looks)
-    if places is None:
-        # Rolled out without places, bands and sheets are too much alike.
+    if points is None:
+        # Rolled out without coordinates, bands and sheets are too much alike.
         return (_closed_curve(looks), _sphere(looks), branching)
-    clusters = _clusters(find_clumps(places, rng))
+    clusters = _clusters(find_clumps(points, rng))
     cloud = _cloud([] if clusters.is_raised else looks)
     shaped = [] if cloud.is_raised else looks
     closed = (_closed_curve(shaped), _cylinder(shaped), _torus(shaped), _sphere(shaped))
@@ -134,29 +133,32 @@ def recognize_shapes(
     return (*closed, branching, clusters, cloud, mixed)
 
 
-def _check_places(points: FloatArray, graph: NeighborGraph) -> FloatArray:
-    places = check_points(points, name="points", min_samples=1)
-    if len(places) != graph.n_nodes:
+def _checked(points: FloatArray, graph: NeighborGraph) -> FloatArray:
+    """Return the points of the nodes, or refuse those of other nodes."""
+    points = check_points(points, name="points", min_samples=1)
+    if len(points) != graph.n_nodes:
         msg = (
-            f"points has {len(places)} rows, but the graph has {graph.n_nodes} nodes. Pass the "
-            f"places of the nodes, points[graph.sample_of_node]."
+            f"points has {len(points)} rows, but the graph has {graph.n_nodes} nodes. Pass the "
+            f"points of the nodes, points[graph.sample_of_node]."
         )
         raise InvalidInputError(msg)
-    return places
+    return points
 
 
-def _look(part: SketchedComponent, rng: np.random.RandomState) -> _Look:
-    wanted = int(np.clip(1.5 * part.fraction * MOST_LANDMARKS, LEAST_LANDMARKS, MOST_LANDMARKS))
-    landmarks = place_landmarks(part.graph, wanted)
+def _look(component: SketchedComponent, rng: np.random.RandomState) -> _Look:
+    wanted = int(
+        np.clip(1.5 * component.fraction * MOST_LANDMARKS, LEAST_LANDMARKS, MOST_LANDMARKS)
+    )
+    landmarks = place_landmarks(component.graph, wanted)
     full, rank, mixture = 0.0, 0.0, Mixture()
-    if part.points is not None and part.n_nodes >= LEAST_NODES:
-        full = fullness(part.points, part.graph, rng)
-        rank = effective_rank(part.points)
-        mixture = find_mixture(part)
+    if component.points is not None and component.n_nodes >= LEAST_NODES:
+        full = fullness(component.points, component.graph, rng)
+        rank = effective_rank(component.points)
+        mixture = find_mixture(component)
     return _Look(
-        share=part.fraction,
-        closure=find_closure(part, landmarks),
-        branching=find_branching(part, landmarks),
+        fraction=component.fraction,
+        closure=find_closure(component, landmarks),
+        branching=find_branching(component, landmarks),
         mixture=mixture,
         fullness=full,
         rank=rank,
@@ -177,7 +179,7 @@ def _closed_curve(looks: list[_Look]) -> Finding:
         look.closure.slenderness,
         limit,
         is_raised=True,
-        part=look.share,
+        part=look.fraction,
         length=look.closure.length,
     )
 
@@ -189,7 +191,9 @@ def _cylinder(looks: list[_Look]) -> Finding:
         return _absent(code, 0.0, limit)
     look = max(closed, key=lambda k: k.gap(0))
     length = look.closure.directions[0].length
-    return Finding.checked(code, look.gap(0), limit, is_raised=True, part=look.share, length=length)
+    return Finding.checked(
+        code, look.gap(0), limit, is_raised=True, part=look.fraction, length=length
+    )
 
 
 def _torus(looks: list[_Look]) -> Finding:
@@ -200,7 +204,7 @@ def _torus(looks: list[_Look]) -> Finding:
     look = max(closed, key=lambda k: k.gap(1))
     first, second = (direction.length for direction in look.closure.directions[:2])
     return Finding.checked(
-        code, look.gap(1), limit, is_raised=True, part=look.share, first=first, second=second
+        code, look.gap(1), limit, is_raised=True, part=look.fraction, first=first, second=second
     )
 
 
@@ -216,7 +220,7 @@ def _sphere(looks: list[_Look]) -> Finding:
         void.persistence,
         limit,
         is_raised=True,
-        part=look.share,
+        part=look.fraction,
         birth=void.birth,
         death=void.death,
     )
@@ -233,7 +237,7 @@ def _branching(looks: list[_Look]) -> Finding:
         n_arms,
         limit,
         is_raised=True,
-        part=look.share,
+        part=look.fraction,
         fractions=tuple(look.branching.fractions),
     )
 
@@ -248,11 +252,11 @@ def _clusters(clumps: Clumps) -> Finding:
 def _cloud(looks: list[_Look]) -> Finding:
     code, limit = "cloud", LEAST_FULLNESS
     full = [k for k in looks if k.rank > LEAST_RANK]
-    look = max(full, key=lambda k: k.share, default=None)
+    look = max(full, key=lambda k: k.fraction, default=None)
     if look is None or look.fullness <= limit:
         return _absent(code, 0.0 if look is None else look.fullness, limit)
     return Finding.checked(
-        code, look.fullness, limit, is_raised=True, part=look.share, rank=look.rank
+        code, look.fullness, limit, is_raised=True, part=look.fraction, rank=look.rank
     )
 
 
@@ -268,7 +272,7 @@ def _mixed_dimensions(looks: list[_Look]) -> Finding:
         value,
         limit,
         is_raised=True,
-        part=look.share,
+        part=look.fraction,
         fraction=mixture.fraction,
         lower=mixture.lower,
         upper=mixture.upper,

@@ -140,7 +140,7 @@ def test_kept_pairs_that_leave_a_sample_alone_are_refused():
 def test_free_pairs_that_cut_neighbors_apart_are_refused():
     half = FLAT[:, 0] > 0.5
     crossing = np.argwhere(np.triu(half[:, None] != half, k=1))
-    with pytest.raises(InvalidInputError, match="2 pieces"):
+    with pytest.raises(InvalidInputError, match="2 components"):
         model(gamma=30.0).fit(SHEET, free=crossing)
     near = build_graph(SHEET, n_neighbors=6).edges
     with pytest.raises(UnboundedProblemError):
@@ -176,7 +176,10 @@ def test_a_matrix_cannot_move_pieces_apart_without_end():
         ({"kernel": KERNEL}, "kernel="),
         ({"kernel": lambda X, Y: X}, r"kernel function returned an array of shape \(30, 3\)"),
         ({"kernel": lambda X, Y: np.full((len(X), len(Y)), np.nan)}, "not finite"),
-        ({"kernel": lambda X, Y: np.ones((len(X), len(Y)))}, "does not tell any two samples apart"),
+        (
+            {"kernel": lambda X, Y: np.ones((len(X), len(Y)))},
+            "does not distinguish any two samples",
+        ),
         ({"kernel": lambda X, Y: X @ Y.T + np.arange(len(Y))}, "kernel of X.*not symmetric"),
         ({"kernel": lambda X, Y: -X @ Y.T}, "does not tell|negative eigenvalues"),
         ({"kernel": lambda X, Y: X[:, :2] @ Y[:, :2].T - X[:, 2:] @ Y[:, 2:].T}, "negative eigen"),

@@ -165,5 +165,5 @@ def test_similarity_to_the_nearest():
 
 @pytest.mark.parametrize("raw", [np.ones((4, 4)), np.zeros((4, 4)), 1e9 + np.zeros((3, 3))])
 def test_kernels_that_tell_nothing_apart_are_refused(raw):
-    with pytest.raises(InvalidInputError, match="does not tell any two samples apart"):
+    with pytest.raises(InvalidInputError, match="does not distinguish any two samples"):
         span_of_kernel(raw)

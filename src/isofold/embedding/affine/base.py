@@ -1,4 +1,4 @@
-"""What the embedders share whose map is linear in the feature space of a kernel."""
+"""The base of the embedders whose map is linear in the feature space of a kernel."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ NO_DISTANCE = 8.0
 zero."""
 
 AUTO_WIDTHS = (4.0, 3.0, 2.0, 1.5)
-"""Widths of an automatic kernel in units of the mean kept distance: the first with which kept
-distances can be kept. On rolls of fifty samples four times the mean places new samples better than
-barycentric weights do, at the border as well, three times only inside, and once the mean is ten
-times worse; digits, wines, faces and oils like two to three times, with little difference."""
+"""Widths of an automatic kernel in units of the mean kept distance: the first one is used with
+which the distances can be kept. On rolls of fifty samples four times the mean maps new samples
+better than barycentric weights do, at the border as well, three times only inside, and once the
+mean is ten times worse; digits, wines, faces and oils like two to three times, with little
+difference."""
 
 FAR = 3.0
 """Lengths above so many times the median are links to outliers or across gaps."""
@@ -54,8 +55,9 @@ identity: samples have nothing in common, and a new one between them has little 
 On rolls half of the mean kept distance as width gives 0.3 to 0.5, a third of it 0.1."""
 
 REPRODUCED, N_REPRODUCED = 1e-6, 100
-"""How far the map may take training samples from their places, in units of its size (a few times
-the rounding of numbers over the least eigenvalue that counts, 2e-7), and samples looked at."""
+"""How far the map may take training samples from their coordinates, in units of its size (a few
+times the rounding of numbers over the least eigenvalue that counts, 2e-7), and samples looked
+at."""
 
 
 class KernelEmbedder(BaseEmbedder):
@@ -93,8 +95,8 @@ class KernelEmbedder(BaseEmbedder):
             raise InvalidInputError(str(error)) from error
         return values
 
-    def _places(self, X: FloatArray) -> DistinctSamples:
-        """Return where samples are, with their squared distances."""
+    def _distinct(self, X: FloatArray) -> DistinctSamples:
+        """Return the distinct samples with their squared distances."""
         n = len(X)
         require_memory(
             6 * 8 * n**2,
@@ -149,7 +151,7 @@ class KernelEmbedder(BaseEmbedder):
         degree, coef0 = self._polynomial()
         is_number = isinstance(coef0, int | float | np.integer | np.floating)
         if isinstance(coef0, bool) or not is_number or not 0.0 <= coef0 < np.inf:
-            msg = f"coef0={coef0!r} must be a number of at least 0, or the kernel is none."
+            msg = f"coef0={coef0!r} must be a number of at least 0, or it is not a kernel."
             raise InvalidInputError(msg)
         return KernelFunction(kind, gamma, check_count(degree, name="degree"), float(coef0))
 
@@ -168,7 +170,7 @@ class KernelEmbedder(BaseEmbedder):
         return center(points)
 
     def _spans(
-        self, places: FloatArray, kept: FloatArray, columns: IntArray | None = None
+        self, values: FloatArray, kept: FloatArray, columns: IntArray | None = None
     ) -> Iterator[tuple[KernelSpan, KernelMap]]:
         """Yield the span of the training kernel, and a map that has yet to get coefficients.
 
@@ -178,19 +180,19 @@ class KernelEmbedder(BaseEmbedder):
         points: FloatArray = np.empty((0, 0))
         origin: FloatArray = np.empty(0)
         if columns is None:
-            points, origin = self._at_origin(places.astype(np.float64))
+            points, origin = self._at_origin(values.astype(np.float64))
         is_automatic = isinstance(self.gamma, str) and isinstance(self.kernel, str)
         is_automatic = is_automatic and self.kernel == "rbf"
         for width in AUTO_WIDTHS if is_automatic else AUTO_WIDTHS[:1]:
             function = self._kernel_function(points, kept, width)
-            raw = places if columns is not None else function.matrix(points, points)
+            raw = values if columns is not None else function.matrix(points, points)
             raw = raw.astype(np.float64)
             if columns is None:
                 function = function.reduced_if_constant(raw)
                 raw = function.matrix(points, points) if function.is_reduced else raw
             check_symmetric(raw, name="The kernel of X")
             raw = (raw + raw.T) / 2.0
-            given = np.float64 if columns is None else places.dtype
+            given = np.float64 if columns is None else values.dtype
             span = span_of_kernel(raw, eps=float(np.finfo(given).eps))
             _refuse_indefinite(span)
             is_narrowest = not is_automatic or span.is_full or width == AUTO_WIDTHS[-1]
@@ -202,7 +204,7 @@ class KernelEmbedder(BaseEmbedder):
                         points=points,
                         origin=origin,
                         centering=KernelCentering.from_kernel(raw),
-                        coefficients=np.empty((len(places), 0)),
+                        coefficients=np.empty((len(values), 0)),
                         columns=columns,
                     ),
                 )

@@ -60,10 +60,10 @@ FEWEST_NEIGHBORS, MOST_NEIGHBORS, SAMPLES_A_NEIGHBOR = 6, 12, 60
 the layers of small samples; with six of a thousand samples the map crumples."""
 
 NOTHING = 1e-6
-"""Share of the largest variance below which an axis holds nothing."""
+"""Fraction of the largest variance below which an axis counts as empty."""
 
 MOST_SAMPLES = 3000
-"""Samples that are taken on: a thousand take half a minute."""
+"""Most samples that are accepted: a thousand take half a minute."""
 
 TOO_WIDE, SMALL_SLACK = 2.0, 0.005
 """An automatic kernel is too wide if errors of kept squared distances exceed the slack, or this one
@@ -113,18 +113,18 @@ class EAT(KernelEmbedder):
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         The map of the training samples.
-    dual_coef_ : ndarray of shape (n_places, n_components)
+    dual_coef_ : ndarray of shape (n_nodes, n_components)
         ΩP: a sample goes to its centered kernel row times this.
     coef_ : ndarray of shape (n_features, n_components) or None
         The matrix of the linear kernel's map, x ↦ (x - mean)·coef_; None for other kernels.
     map_ : KernelMap
         The map behind `transform`.
     pairs_ : Sides
-        Kept pairs with their targets, and weights of stretched ones, between distinct places.
+        Kept pairs with their targets, and weights of stretched ones, between distinct samples.
     graph_ : NeighborGraph or None
         The neighbors that are kept, if no pairs were given.
     bridges_ : ndarray of int of shape (n_bridges, 2)
-        Pairs of samples that were linked since the neighbors fell into pieces.
+        Pairs of samples that were linked because the neighbor graph had several components.
     preservation_error_ : float
         Err, the mean of (‖y_i - y_j‖²/τ² - 1)² over kept pairs, on the map; distances far below
         the median count as a twentieth of it.
@@ -134,7 +134,7 @@ class EAT(KernelEmbedder):
         Root of the least possible Err before the projection to `n_components`; None if the slack
         did without it.
     kernel_rank_ratio_ : float
-        Rank of the centered kernel over the number of places.
+        Rank of the centered kernel over the number of distinct samples.
     gamma_ : float
         The γ that was used.
     solution_ : SDPSolution
@@ -145,7 +145,7 @@ class EAT(KernelEmbedder):
     distortion_ : ndarray of shape (n_samples,)
         Mean relative error of the kept lengths at every sample.
     spectrum_, discarded_variance_ratio_ : ndarray, float
-        Variances along all axes of the solution, and the share beyond `n_components`.
+        Variances along all axes of the solution, and the fraction beyond `n_components`.
 
     See Also
     --------
@@ -156,9 +156,9 @@ class EAT(KernelEmbedder):
     -----
     Copies of a sample count once, and errors of pairs that are much closer than others (a twentieth
     of the median kept distance) are relative to that distance. `transform` returns `embedding_` for
-    training samples (to rounding). Where the kept distances leave samples in several pieces that
-    the kernel can move apart the program is unbounded: neighbors are then linked across the gaps,
-    given pairs refused.
+    training samples (to rounding). Where the kept distances leave several components that the
+    kernel can move apart, the program is unbounded: neighbors are then linked across the gaps, and
+    given pairs are refused.
 
     Examples
     --------
@@ -236,15 +236,15 @@ class EAT(KernelEmbedder):
         n_workers(self.n_jobs)
         _refuse_many(len(X))
         # Step 1: distances, pairs to keep (S) and to stretch (O), target distances τ.
-        places = self._places(X)
-        graph = self._neighbors(places) if requested.keep is None else None
-        sides = read_pairs(requested, places, graph)
-        kept = sides.graph(places)
+        distinct = self._distinct(X)
+        graph = self._neighbors(distinct) if requested.keep is None else None
+        sides = read_pairs(requested, distinct, graph)
+        kept = sides.graph(distinct)
         # Step 2: the centered kernel and the functions that it spans.
-        nodes = places.sample_of_node
+        nodes = distinct.sample_of_node
         values = X[np.ix_(nodes, nodes)] if self._is_given else X[nodes]
         kernels = self._spans(
-            values, _input_lengths(places, sides), nodes if self._is_given else None
+            values, _input_lengths(distinct, sides), nodes if self._is_given else None
         )
         # Steps 3 to 6: errors, stretch, the two-stage program in reduced features.
         program = AffineProgram(
@@ -264,7 +264,7 @@ class EAT(KernelEmbedder):
         is_linear = isinstance(self.kernel, str) and self.kernel == "linear"
         is_faithful = unfolded.lengths.median <= FAITHFUL
         return Fit.of(
-            Y[places.node_of_sample],
+            Y[distinct.node_of_sample],
             map_=new_map,
             findings=(
                 *find_kernel_map(new_map, Y, X[nodes]),
@@ -274,7 +274,7 @@ class EAT(KernelEmbedder):
             dual_coef=new_map.coefficients,
             coef=kernel_map.points.T @ new_map.coefficients if is_linear else None,
             gamma=kernel_map.kernel.gamma,
-            kernel_rank_ratio=span.rank / places.n_nodes,
+            kernel_rank_ratio=span.rank / distinct.n_nodes,
             solution=result.solution,
             weight=result.weight,
             least_error=result.least_error,
@@ -288,19 +288,19 @@ class EAT(KernelEmbedder):
             distortion=mean_at_nodes(unfolded.errors, kept)[kept.node_of_sample],
         )
 
-    def _neighbors(self, places: DistinctSamples) -> NeighborGraph:
-        """Return the neighbors that are kept, in one piece."""
-        default = places.n_nodes // SAMPLES_A_NEIGHBOR
+    def _neighbors(self, distinct: DistinctSamples) -> NeighborGraph:
+        """Return the connected graph of the neighbors that are kept."""
+        default = distinct.n_nodes // SAMPLES_A_NEIGHBOR
         default = min(max(default, FEWEST_NEIGHBORS), MOST_NEIGHBORS)
-        asked = default if self.n_neighbors is None else self.n_neighbors
-        k = min(check_count(asked, name="n_neighbors"), places.n_nodes - 1)
-        distances = np.sqrt(places.squared)
+        wanted = default if self.n_neighbors is None else self.n_neighbors
+        k = min(check_count(wanted, name="n_neighbors"), distinct.n_nodes - 1)
+        distances = np.sqrt(distinct.squared)
         graph = build_graph(distances, n_neighbors=k, metric="precomputed", n_jobs=self.n_jobs)
         graph = connect(distances, graph, metric="precomputed", n_jobs=self.n_jobs)
         return replace(
             graph,
-            node_of_sample=places.node_of_sample,
-            sample_of_node=places.sample_of_node,
+            node_of_sample=distinct.node_of_sample,
+            sample_of_node=distinct.sample_of_node,
         )
 
 
@@ -344,7 +344,7 @@ def _widest(
 
 
 def _held(Y: FloatArray, n_components: int) -> FloatArray:
-    """Return the columns that hold something; an interior point leaves a little in all of them."""
+    """Return the columns that are not empty; an interior point leaves a little in all columns."""
     sizes = np.einsum("ij,ij->j", Y, Y)
     return Y[:, : max(n_components, int(np.sum(sizes > NOTHING * sizes[0])))]
 
@@ -371,7 +371,7 @@ def _check_slack(slack: Any) -> float:
     return float(slack)
 
 
-def _input_lengths(places: DistinctSamples, sides: Sides) -> FloatArray:
+def _input_lengths(distinct: DistinctSamples, sides: Sides) -> FloatArray:
     """Return the distances of kept pairs in the input, whatever their targets are."""
-    lengths: FloatArray = np.sqrt(places.squared[sides.keep[:, 0], sides.keep[:, 1]])
+    lengths: FloatArray = np.sqrt(distinct.squared[sides.keep[:, 0], sides.keep[:, 1]])
     return lengths

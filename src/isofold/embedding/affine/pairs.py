@@ -1,6 +1,6 @@
-"""Which pairs of samples a method keeps and stretches, as its user says it.
+"""Which pairs of samples a method keeps and stretches, as its user requests it.
 
-Samples at the same place are one node: no map can tell them apart. All that follows is in nodes.
+Samples with the same features are one node: no map can separate them. The rest works on nodes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from isofold.neighbors.directed import pair_keys
 __all__ = ["DistinctSamples", "RequestedPairs", "Sides", "read_pairs"]
 
 SHORT = 0.05
-"""Distances below this part of the median kept one count as being that long: the relative error of
-two samples that are next to copies would outweigh all others, and no solver could meet it."""
+"""Distances below this fraction of the median kept one count as being that long: the relative error
+of two samples that are next to copies would outweigh all others, and no solver could meet it."""
 
 SAME = 1e-6
 """Relative difference up to which two distances are the same, one of them in float32 perhaps."""
@@ -29,7 +29,7 @@ SAME = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class RequestedPairs:
-    """What the user says of pairs; everything may be left out.
+    """Pairs as the user requests them; everything may be left out.
 
     Parameters
     ----------
@@ -49,16 +49,16 @@ class RequestedPairs:
 
 @dataclass(frozen=True, eq=False)
 class DistinctSamples:
-    """Where samples are.
+    """The distinct samples and their distances.
 
     Parameters
     ----------
     node_of_sample : ndarray of shape (n_samples,)
-        The place of every sample.
+        The node of every sample.
     sample_of_node : ndarray of shape (n_nodes,)
-        The first sample of every place.
+        The first sample of every node.
     squared : ndarray of shape (n_nodes, n_nodes)
-        Squared distances of places.
+        Squared distances of nodes.
     """
 
     node_of_sample: IntArray
@@ -72,13 +72,13 @@ class DistinctSamples:
 
     @property
     def n_nodes(self) -> int:
-        """The number of places."""
+        """The number of distinct samples."""
         return len(self.sample_of_node)
 
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Pairs of places to keep and to stretch, with the distances that they should have.
+    """Pairs of nodes to keep and to stretch, with the distances that they should have.
 
     Attributes
     ----------
@@ -97,17 +97,17 @@ class Sides:
 
     @property
     def units(self) -> FloatArray:
-        """Relative to what errors of squared distances count: τ², but that of `SHORT` at least."""
+        """The units of errors of squared distances: τ², but at least that of `SHORT`."""
         return np.maximum(self.targets**2, short(self.targets) ** 2)
 
-    def graph(self, places: DistinctSamples) -> NeighborGraph:
+    def graph(self, distinct: DistinctSamples) -> NeighborGraph:
         """Return the kept pairs as a graph of their targets."""
         return NeighborGraph(
-            n_nodes=places.n_nodes,
+            n_nodes=distinct.n_nodes,
             edges=self.keep,
             lengths=self.targets,
-            node_of_sample=places.node_of_sample,
-            sample_of_node=places.sample_of_node,
+            node_of_sample=distinct.node_of_sample,
+            sample_of_node=distinct.sample_of_node,
             is_bridge=np.zeros(len(self.keep), dtype=bool),
         )
 
@@ -128,39 +128,39 @@ class Sides:
 
 
 def read_pairs(
-    requested: RequestedPairs, places: DistinctSamples, neighbors: NeighborGraph | None
+    requested: RequestedPairs, distinct: DistinctSamples, neighbors: NeighborGraph | None
 ) -> Sides:
     """Return the two sides of a problem, checked."""
-    matrix = _target_matrix(requested, places)
+    matrix = _target_matrix(requested, distinct)
     if requested.keep is None:
         assert neighbors is not None  # noqa: S101 - the caller builds them if nothing is given
         keep = neighbors.sample_of_node[neighbors.edges]
         own: FloatArray | None = neighbors.lengths.astype(np.float64)
     else:
-        keep, own = _read_side(requested.keep, places, name="keep")
+        keep, own = _read_side(requested.keep, distinct, name="keep")
     if requested.targets is not None and matrix is None:
         own = _listed_targets(requested, len(keep))
     given = own is not None and (requested.keep is not None or matrix is None)
     lengths = own if given else None
-    keep, targets = _at_nodes(keep, lengths, places, matrix, name="keep")
-    kept = pair_keys(keep, places.n_nodes)
-    free = _free_pairs(requested, places)
+    keep, targets = _at_nodes(keep, lengths, distinct, matrix, name="keep")
+    kept = pair_keys(keep, distinct.n_nodes)
+    free = _free_pairs(requested, distinct)
     if requested.stretch is None:
-        pull = _all_pulls(places, matrix)
+        pull = _all_pulls(distinct, matrix)
         _clear(pull, np.concatenate([keep, free]))
     else:
-        pairs, own = _read_side(requested.stretch, places, name="stretch")
-        pairs, weights = _at_nodes(pairs, own, places, matrix, name="stretch")
+        pairs, own = _read_side(requested.stretch, distinct, name="stretch")
+        pairs, weights = _at_nodes(pairs, own, distinct, matrix, name="stretch")
         automatic = " (neighbors, where keep is not given)" if requested.keep is None else ""
-        _refuse_both(pairs, kept, places, names=("stretch", f"keep{automatic}"))
-        _refuse_both(free, pair_keys(pairs, places.n_nodes), places, names=("free", "stretch"))
-        pull = np.zeros((places.n_nodes, places.n_nodes))
+        _refuse_both(pairs, kept, distinct, names=("stretch", f"keep{automatic}"))
+        _refuse_both(free, pair_keys(pairs, distinct.n_nodes), distinct, names=("free", "stretch"))
+        pull = np.zeros((distinct.n_nodes, distinct.n_nodes))
         weights = 1.0 / weights**2
         pull[pairs[:, 0], pairs[:, 1]] = pull[pairs[:, 1], pairs[:, 0]] = weights
     if requested.keep is not None:
-        _refuse_both(free, kept, places, names=("free", "keep"))
+        _refuse_both(free, kept, distinct, names=("free", "keep"))
     elif len(free):
-        left = ~np.isin(kept, pair_keys(free, places.n_nodes))
+        left = ~np.isin(kept, pair_keys(free, distinct.n_nodes))
         keep, targets = keep[left], targets[left]
     if len(keep) == 0:
         msg = (
@@ -182,8 +182,8 @@ def short(targets: FloatArray) -> float:
     return max(SHORT * float(np.median(targets)), float(resolved))
 
 
-def _target_matrix(requested: RequestedPairs, places: DistinctSamples) -> FloatArray | None:
-    """Return the squared target distances of all places, if they are given as a matrix."""
+def _target_matrix(requested: RequestedPairs, distinct: DistinctSamples) -> FloatArray | None:
+    """Return the squared target distances of all nodes, if they are given as a matrix."""
     if requested.targets is None:
         return None
     targets = np.asarray(requested.targets)
@@ -195,18 +195,18 @@ def _target_matrix(requested: RequestedPairs, places: DistinctSamples) -> FloatA
         raise InvalidInputError(msg)
     if targets.ndim != 2:
         return None
-    if targets.shape != (places.n_samples, places.n_samples):
+    if targets.shape != (distinct.n_samples, distinct.n_samples):
         msg = (
             f"targets has shape {targets.shape}, but a distance is needed for every two of the "
-            f"{places.n_samples} samples, or one for every pair in keep."
+            f"{distinct.n_samples} samples, or one for every pair in keep."
         )
         raise InvalidInputError(msg)
     matrix = np.asarray(check_distances(targets, name="targets"), dtype=np.float64)
-    at_nodes = matrix[np.ix_(places.sample_of_node, places.sample_of_node)]
-    off = ~np.eye(places.n_nodes, dtype=bool)
+    at_nodes = matrix[np.ix_(distinct.sample_of_node, distinct.sample_of_node)]
+    off = ~np.eye(distinct.n_nodes, dtype=bool)
     if np.any(at_nodes[off] == 0.0):
         i, j = np.argwhere((at_nodes == 0.0) & off)[0]
-        first, second = places.sample_of_node[[i, j]]
+        first, second = distinct.sample_of_node[[i, j]]
         msg = (
             f"targets asks for distance zero between the samples {first} and {second}, which are "
             f"different. Errors are relative to targets, so that these must be positive. Pass a "
@@ -233,32 +233,32 @@ def _listed_targets(requested: RequestedPairs, n_pairs: int) -> FloatArray:
 def _positive(values: FloatArray, *, name: str) -> FloatArray:
     check_finite(values, name=name, advice="Pass finite distances.")
     if len(values) and values.min() <= 0.0:
-        place = int(np.argmin(values))
+        entry = int(np.argmin(values))
         msg = (
-            f"{name} holds the distance {values[place]:g} (entry {place}). Errors are relative to "
-            f"target distances, so that these must be positive. To put two samples at the same "
-            f"place, pass a small distance."
+            f"{name} holds the distance {values[entry]:g} (entry {entry}). Errors are relative to "
+            f"target distances, so that these must be positive. To map two samples to the same "
+            f"point, pass a small distance."
         )
         raise InvalidInputError(msg)
     return values
 
 
 def _read_side(
-    given: Any, places: DistinctSamples, *, name: str
+    given: Any, distinct: DistinctSamples, *, name: str
 ) -> tuple[IntArray, FloatArray | None]:
     """Return pairs of samples, and their distances if these are given with them."""
     if isinstance(given, NeighborGraph):
-        if given.n_samples != places.n_samples:
+        if given.n_samples != distinct.n_samples:
             msg = (
-                f"{name} is a graph of {given.n_samples} samples, but X has {places.n_samples}. "
+                f"{name} is a graph of {given.n_samples} samples, but X has {distinct.n_samples}. "
                 f"Pass the graph of the same samples."
             )
             raise InvalidInputError(msg)
         return given.sample_of_node[given.edges], given.lengths.astype(np.float64)
     if sp.issparse(given):
         matrix = check_graph(given, name=name)
-        if matrix.shape[0] != places.n_samples:
-            msg = f"{name} has {matrix.shape[0]} rows, but X has {places.n_samples} samples."
+        if matrix.shape[0] != distinct.n_samples:
+            msg = f"{name} has {matrix.shape[0]} rows, but X has {distinct.n_samples} samples."
             raise InvalidInputError(msg)
         off = matrix.row != matrix.col
         pairs = np.column_stack([matrix.row[off], matrix.col[off]]).astype(np.intp)
@@ -272,10 +272,10 @@ def _read_side(
             f"row, or a sparse matrix (n_samples by n_samples) of target distances."
         )
         raise InvalidInputError(msg)
-    if pairs.min() < 0 or pairs.max() >= places.n_samples:
+    if pairs.min() < 0 or pairs.max() >= distinct.n_samples:
         msg = (
             f"{name} names sample {pairs.min() if pairs.min() < 0 else pairs.max()}, but samples "
-            f"are 0 to {places.n_samples - 1}."
+            f"are 0 to {distinct.n_samples - 1}."
         )
         raise InvalidInputError(msg)
     if np.any(pairs[:, 0] == pairs[:, 1]):
@@ -287,29 +287,29 @@ def _read_side(
 def _at_nodes(
     pairs: IntArray,
     lengths: FloatArray | None,
-    places: DistinctSamples,
+    distinct: DistinctSamples,
     matrix: FloatArray | None,
     *,
     name: str,
 ) -> tuple[IntArray, FloatArray]:
-    """Return pairs of places, each once, with their target distances."""
-    nodes = np.sort(places.node_of_sample[pairs], axis=1)
+    """Return pairs of nodes, each once, with their target distances."""
+    nodes = np.sort(distinct.node_of_sample[pairs], axis=1)
     apart = nodes[:, 0] != nodes[:, 1]
     if lengths is not None and not np.all(apart):
         first, second = pairs[~apart][0]
         msg = (
             f"{name} asks for distance {lengths[~apart][0]:g} between the samples {first} and "
-            f"{second}, but they have the same features: every map puts them at the same place. "
+            f"{second}, but they have the same features: every map takes them to the same point. "
             f"Leave the pair out."
         )
         raise InvalidInputError(msg)
     nodes = nodes[apart]
     _, first, which = np.unique(
-        pair_keys(nodes, places.n_nodes), return_index=True, return_inverse=True
+        pair_keys(nodes, distinct.n_nodes), return_index=True, return_inverse=True
     )
     unique = nodes[first]
     if lengths is None:
-        squared = places.squared if matrix is None else matrix
+        squared = distinct.squared if matrix is None else matrix
         return unique, np.sqrt(squared[unique[:, 0], unique[:, 1]])
     targets = lengths[first]
     differs = np.abs(lengths - targets[which]) > SAME * targets[which]
@@ -324,16 +324,16 @@ def _at_nodes(
     return unique, targets
 
 
-def _free_pairs(requested: RequestedPairs, places: DistinctSamples) -> IntArray:
+def _free_pairs(requested: RequestedPairs, distinct: DistinctSamples) -> IntArray:
     if requested.free is None:
         return np.empty((0, 2), dtype=np.intp)
-    pairs, _ = _read_side(requested.free, places, name="free")
-    nodes = np.sort(places.node_of_sample[pairs], axis=1)
+    pairs, _ = _read_side(requested.free, distinct, name="free")
+    nodes = np.sort(distinct.node_of_sample[pairs], axis=1)
     return np.unique(nodes[nodes[:, 0] != nodes[:, 1]], axis=0)
 
 
-def _all_pulls(places: DistinctSamples, matrix: FloatArray | None) -> FloatArray:
-    squared = (places.squared if matrix is None else matrix).copy()
+def _all_pulls(distinct: DistinctSamples, matrix: FloatArray | None) -> FloatArray:
+    squared = (distinct.squared if matrix is None else matrix).copy()
     np.fill_diagonal(squared, 1.0)
     pull: FloatArray = 1.0 / squared
     np.fill_diagonal(pull, 0.0)
@@ -345,12 +345,12 @@ def _clear(pull: FloatArray, pairs: IntArray) -> None:
 
 
 def _refuse_both(
-    pairs: IntArray, other: IntArray, places: DistinctSamples, *, names: tuple[str, str]
+    pairs: IntArray, other: IntArray, distinct: DistinctSamples, *, names: tuple[str, str]
 ) -> None:
     """Refuse a pair that is on two sides."""
-    shared = np.isin(pair_keys(pairs, places.n_nodes), other)
+    shared = np.isin(pair_keys(pairs, distinct.n_nodes), other)
     if np.any(shared):
-        first, second = places.sample_of_node[pairs[shared][0]]
+        first, second = distinct.sample_of_node[pairs[shared][0]]
         msg = (
             f"{int(shared.sum())} pair(s) are in both {names[0]} and {names[1]}, the first of the "
             f"samples {first} and {second} (or copies of them). A pair has one role: leave it out "

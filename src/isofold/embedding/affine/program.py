@@ -1,4 +1,4 @@
-"""The program of embedding by affine transformations, solved as its size asks for."""
+"""The program of embedding by affine transformations; its size determines the solver."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ MOST_STEPS = 60
 """Multiplier steps of larger programs; a thousand samples take some fifteen."""
 
 APART = 1e-6
-"""How nearly a function that is constant on pieces must be in the span of a kernel for the kernel
-to move the pieces apart."""
+"""How nearly a function that is constant on components must be in the span of a kernel for the
+kernel to move the components apart."""
 
 CONTRADICTED = 0.05
 """Least error of kept squared distances from which targets count as contradictory."""
@@ -72,7 +72,7 @@ class AffineProgram:
 
     def solve(self, span: KernelSpan) -> tuple[Stretched, FloatArray]:
         """Return the solution for a kernel, and its points in the span of the kernel."""
-        _refuse_loose_pieces(span, self.kept)
+        _refuse_loose_components(span, self.kept)
         is_small = len(self.sides.keep) <= MOST_DENSE_PAIRS
         is_small = is_small and self.kept.n_nodes <= MOST_DENSE_NODES
         is_small = is_small or span.rank <= MOST_FUNCTIONS
@@ -98,7 +98,7 @@ class AffineProgram:
             slack=self.slack,
             solver=make_solver(solver, self.kept, self.n_components, self.rng),
             units=self._scaled.units,
-            # The data themselves have their own distances, and a full kernel can place them so.
+            # The data have these distances, and a full kernel can reproduce the data.
             least_error=0.0 if self.is_own and span.is_full else None,
         )
 
@@ -135,27 +135,29 @@ class AffineProgram:
         )
 
 
-def _refuse_loose_pieces(span: KernelSpan, kept: NeighborGraph) -> None:
-    """Refuse kept pairs in several pieces that the kernel can move apart.
+def _refuse_loose_components(span: KernelSpan, kept: NeighborGraph) -> None:
+    """Refuse kept pairs in several components that the kernel can move apart.
 
-    It can if some function that is constant on every piece lies in its span.
+    It can if some function that is constant on every component lies in its span.
     """
     components = connected_components(kept)
     if components.n_components == 1:
         return
     nearest = 1.0
     if not span.is_full:
-        # Indicators of pieces, of unit length; the functions are orthogonal to constants.
-        pieces = np.zeros((kept.n_nodes, components.n_components))
+        # Indicators of components, of unit length; the functions are orthogonal to constants.
+        indicators = np.zeros((kept.n_nodes, components.n_components))
         sizes = np.bincount(components.labels)
-        pieces[np.arange(kept.n_nodes), components.labels] = 1.0 / np.sqrt(sizes[components.labels])
-        nearest = float(np.linalg.norm(span.functions.T @ pieces, 2))
+        indicators[np.arange(kept.n_nodes), components.labels] = 1.0 / np.sqrt(
+            sizes[components.labels]
+        )
+        nearest = float(np.linalg.norm(span.functions.T @ indicators, 2))
     if nearest >= 1.0 - APART:
         msg = (
-            f"The kept pairs leave the samples in {components.n_components} pieces, and the kernel "
-            f"can move these anywhere: nothing says where they are to be, and stretched pairs "
-            f"between them have no limit. Keep pairs between the pieces, or use a kernel of lower "
-            f"rank, if there is one."
+            f"The kept pairs leave {components.n_components} components, and the kernel can move "
+            f"these anywhere: nothing determines where they go, and stretched pairs between them "
+            f"have no limit. Keep pairs between the components, or use a kernel of lower rank, if "
+            f"there is one."
         )
         raise UnboundedProblemError(msg, components.n_components)
 

@@ -14,7 +14,7 @@ from isofold.neighbors import NeighborGraph
 __all__ = ["SeamLinks", "choose_links"]
 
 MOST_SEAMS = 8
-"""Seams of a tessera that have links. Pieces of a sheet have six neighbors."""
+"""Seams of a tessera that have links. On a sheet a tessera has about six neighbors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,8 @@ def choose_links(
     """Return short edges between every two neighboring tesserae, spread along their seam.
 
     The shortest edges of all often lie side by side, and hold two tesserae like a ball joint. So
-    the seam (the edges' midpoints on their first principal axis) is cut into as many equal parts
-    as there are to be links, and the shortest edge of every part is kept.
+    the seam (the edges' midpoints on their first principal axis) is cut into as many equal
+    intervals as links are wanted, and the shortest edge of every interval is kept.
 
     In many dimensions every two tesserae are neighbors. A seam counts if it is among the 8 with the
     most edges at one of its tesserae, or holds all of them together.
@@ -77,7 +77,7 @@ def _widest_seams(ends: IntArray, n_edges: IntArray) -> IntArray:
 
 
 def _spread(points: FloatArray, edges: IntArray, n_links: int, seam: IntArray) -> IntArray:
-    """Return the first edge, they come by length, in each of equal parts of a seam."""
+    """Return the shortest edge in each of equal intervals of a seam, given edges by length."""
     if len(seam) <= n_links:
         return seam
     middles = points[edges].mean(axis=1, dtype=np.float64)
@@ -85,5 +85,5 @@ def _spread(points: FloatArray, edges: IntArray, n_links: int, seam: IntArray) -
     along = middles @ np.linalg.svd(middles, full_matrices=False)[2][0]
     along -= along.min()
     extent = float(along.max()) or 1.0
-    part = np.minimum((along / extent * n_links).astype(np.intp), n_links - 1)
-    return seam[np.sort(np.unique(part, return_index=True)[1])]
+    interval = np.minimum((along / extent * n_links).astype(np.intp), n_links - 1)
+    return seam[np.sort(np.unique(interval, return_index=True)[1])]

@@ -1,8 +1,8 @@
-"""The part of feature space that a training kernel spans.
+"""The subspace of feature space that a training kernel spans.
 
 A centered kernel K = HK⁰H = EΛEᵀ of rank m has the functions E as the coordinates of its feature
 space: whatever is linear there takes values in the span of E on the training points, and
-K⁺ = EΛ⁻¹Eᵀ turns such values into the coefficients of a map for all points.
+K⁺ = EΛ⁻¹Eᵀ takes such values to the coefficients of a map for all points.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ ALIKE = 1e-6
 """Relative spread of the diagonal up to which a kernel has a constant one."""
 
 RANK_TOLERANCE = 1e-9
-"""Eigenvalues of a kernel below this part of the largest count as zero. Rounding is amplified by
-its inverse: what a map gives for a training point then is right to 1e-7 of the map's size."""
+"""Eigenvalues of a kernel below this fraction of the largest count as zero. Rounding is amplified
+by its inverse: what a map gives for a training point then is right to 1e-7 of the map's size."""
 
 ROUNDINGS = 16.0
 """An eigenvalue is rounding up to so many roundings of the largest value of a kernel, times the
 root of the side: random errors of n² entries add up to no more."""
 
 NEGATIVE = 1e-3
-"""Negative eigenvalues up to this part of the largest are zero: kernels that were rounded to few
-digits have such. A function that is no kernel has larger ones."""
+"""Negative eigenvalues up to this fraction of the largest are zero: kernels that were rounded to
+few digits have such. A function that is not a kernel has larger ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class KernelSpan:
     most_negative : float
         The smallest eigenvalue relative to the largest.
     is_indefinite : bool
-        Whether it is negative beyond rounding, so that K is no kernel.
+        Whether it is negative beyond rounding, so that K is not a kernel.
     similarity : float
         k_ij/k_ii of a sample with the most similar other one, the median over samples; one for
         kernels whose diagonal is not constant, in which samples differ in size.
@@ -107,7 +107,7 @@ def span_of_kernel(raw: FloatArray, *, eps: float | None = None) -> KernelSpan:
     rounding = ROUNDINGS * unit * np.sqrt(len(raw)) * float(np.abs(raw).max(initial=0.0))
     if largest <= rounding:
         msg = (
-            "The kernel does not tell any two samples apart: after centering it is rounding. Use "
+            "The kernel does not distinguish any two samples: after centering it is rounding. Use "
             "another kernel or another gamma."
         )
         raise InvalidInputError(msg)

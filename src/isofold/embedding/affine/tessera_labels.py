@@ -1,4 +1,4 @@
-"""Labels of tesserae: how data are cut into pieces that lie beside each other."""
+"""Labels of tesserae: how data are cut into disjoint clusters that lie beside each other."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ __all__ = ["tessera_labels"]
 COVERS = ("affinity", "kmeans", "ldlc")
 
 MOST_TESSERAE, POINTS_A_TESSERA = 100, 12
-"""Tesserae by default, at most, and the fewest points that they have on average. The program that
-places them takes time of the cube of their number: a hundred take seconds."""
+"""Most tesserae by default, and the fewest points that they have on average. The program that
+places them takes time that grows with the cube of their number: a hundred take seconds."""
 
 
 @stage("tesserae")
@@ -36,12 +36,12 @@ def tessera_labels(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> IntArray:
-    """Return the tessera of every distinct place."""
+    """Return the tessera of every distinct sample."""
     n = len(points)
-    asked = None
+    requested = None
     if isinstance(cover, Cover) and cover.kind == "clusters":
         if cover.n_clusters is not None:
-            asked = min(n, check_count(cover.n_clusters, name="n_clusters"))
+            requested = min(n, check_count(cover.n_clusters, name="n_clusters"))
         cover = cover.content
     if cover is None:
         return np.arange(n)
@@ -49,13 +49,15 @@ def tessera_labels(
         msg = f"{setting('cover', cover)} names no clustering. Pass one of {', '.join(COVERS)}."
         raise InvalidInputError(msg)
     if isinstance(cover, str) and cover == "affinity":
-        labels = affinity_labels(points, n_clusters=asked, random_state=random_state, n_jobs=n_jobs)
+        labels = affinity_labels(
+            points, n_clusters=requested, random_state=random_state, n_jobs=n_jobs
+        )
     elif isinstance(cover, str) or hasattr(cover, "fit_predict"):
         default = max(1, min(MOST_TESSERAE, round(np.sqrt(n)), n // POINTS_A_TESSERA))
         labels, _ = labels_of(
             cover,
             points,
-            n_patches=default if asked is None else asked,
+            n_patches=default if requested is None else requested,
             random_state=random_state,
             n_components=min(n_components, points.shape[1]),
             n_jobs=n_jobs,

@@ -1,4 +1,4 @@
-"""The program of TesseraMap: rigid pieces are stretched apart while links between them are kept.
+"""The program of TesseraMap: rigid tesserae are moved apart while links between them are kept.
 
     max ⟨M, B⟩    B = SSᵀ ⪰ 0, rotations' diagonal blocks = I, (ũ_i − ũ_j)B(ũ_i − ũ_j)ᵀ = τ_ij²
 
@@ -7,7 +7,7 @@ onto what a kernel of low rank spans (facial reduction, Khajehpour Tadavani 2013
 
     M = mean over pairs of different tesserae, links' edges apart, of (ũ_i − ũ_j)ᵀ(ũ_i − ũ_j)/τ_ij².
 
-Pairs within a tessera are rigid: they add a constant. A common translation of all pieces changes
+Pairs within a tessera are rigid: they add a constant. A common translation of all tesserae changes
 nothing; it is the gauge of the program, and the points are centered at the end.
 """
 
@@ -39,18 +39,18 @@ __all__ = [
 ]
 
 MOST_EQUATIONS = 6000
-"""Equations of links and rotations that are taken on. A thousand take seconds, three thousand a
-minute."""
+"""Most equations of links and rotations that are accepted. A thousand take seconds, three thousand
+a minute."""
 
 NOTHING = 1e-6
-"""Share of the largest variance below which an axis holds nothing: the accuracy of the solution."""
+"""Fraction of the largest variance below which an axis counts as empty: the solver's accuracy."""
 
 WIDE = 16
 """Features from which squared distances are computed by products of matrices."""
 
 NEAREST = 1e-12
-"""Squared distances are at least this part of the squared size of the data: rounding of products
-makes nothing of closer pairs, and one of them would outweigh all others."""
+"""Squared distances are at least this fraction of the squared size of the data: rounding of
+products hides closer pairs, and one such pair would outweigh all others."""
 
 
 @stage("pairs between tesserae")
@@ -94,11 +94,11 @@ def stretch_objective(
     coupling, degrees, n_pairs = np.zeros((gamma, gamma)), np.zeros(n), 0
     # Many narrow products: threads of BLAS would wait for each other.
     with one_blas_thread():
-        for part in ordered_map(pulls.of_rows, pulls.row_blocks(), n_jobs=n_jobs):
-            coupling[part.place] += part.coupling
-            degrees[part.rows] += part.row_sums
-            degrees[part.rest :] += part.column_sums
-            n_pairs += part.n_pairs
+        for block in ordered_map(pulls.of_rows, pulls.row_blocks(), n_jobs=n_jobs):
+            coupling[block.pose] += block.coupling
+            degrees[block.rows] += block.row_sums
+            degrees[block.rest :] += block.column_sums
+            n_pairs += block.n_pairs
     if n_pairs == 0:
         return coupling
     U = tesserae.matrix[order]
@@ -107,10 +107,10 @@ def stretch_objective(
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _BlockSums:
     """What some rows of a tessera add to the objective, with all points of later tesserae."""
 
-    place: slice
+    pose: slice
     rows: slice
     rest: int
     coupling: FloatArray
@@ -146,7 +146,7 @@ class _Pulls:
         return cls(points, tuple(frames), ends, tesserae, edges, NEAREST * size)
 
     def row_blocks(self) -> list[tuple[int, slice]]:
-        """Return the tessera and the rows of every part."""
+        """Return the tessera and the rows of every block."""
         n, blocks = len(self.points), []
         step = block_rows(8 * 3 * n, n)
         for number, end in enumerate(self.ends[:-1]):
@@ -155,7 +155,7 @@ class _Pulls:
             blocks += [(number, slice(at, min(at + step, int(end)))) for at in starts]
         return blocks
 
-    def of_rows(self, block: tuple[int, slice]) -> _Part:
+    def of_rows(self, block: tuple[int, slice]) -> _BlockSums:
         """Return what rows of a tessera and all later tesserae add."""
         number, rows = block
         rest = int(self.ends[number])
@@ -168,8 +168,8 @@ class _Pulls:
             np.matmul(own, frame, out=image[:, first[later] : first[later] + frame.shape[1]])
         begin = int(self.ends[number - 1]) if number else 0
         frame = self.frames[number][rows.start - begin : rows.stop - begin]
-        return _Part(
-            place=slice(int(first[number]), int(first[number]) + frame.shape[1]),
+        return _BlockSums(
+            pose=slice(int(first[number]), int(first[number]) + frame.shape[1]),
             rows=rows,
             rest=rest,
             coupling=frame.T @ image,
@@ -240,7 +240,7 @@ def refuse_many(tesserae: Tesserae, links: SeamLinks) -> None:
 def principal_poses(
     tesserae: Tesserae, poses: FloatArray, n_components: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the poses along the axes that hold something, and the variances along all axes.
+    """Return the poses along the axes that are not empty, and the variances along all axes.
 
     Axes are those of the points before any projection; no table of points with all columns of the
     solution is needed for them.
@@ -263,8 +263,8 @@ def _without_gauge(M: FloatArray, tesserae: Tesserae) -> FloatArray:
     own = np.repeat(shifts, tesserae.ranks + 1)
     is_shift = np.zeros(len(M), dtype=bool)
     is_shift[shifts] = True
-    turned = np.flatnonzero(~is_shift)
-    M[turned, own[turned]] -= total[turned]
-    M[own[turned], turned] -= total[turned]
+    rotated = np.flatnonzero(~is_shift)
+    M[rotated, own[rotated]] -= total[rotated]
+    M[own[rotated], rotated] -= total[rotated]
     M[shifts, shifts] -= M[np.ix_(shifts, shifts)].sum(axis=1)
     return M

@@ -1,13 +1,13 @@
-"""TesseraMap: embedding by affine transformations of rigid pieces, for tens of thousands of points.
+"""TesseraMap: embedding by affine transformations of rigid tesserae, for many thousand points.
 
-Data are cut into tesserae, disjoint near-flat pieces C_ℓ with local coordinates P_ℓ. Kept rigid,
+Data are cut into tesserae, disjoint near-flat clusters C_ℓ with local coordinates P_ℓ. Kept rigid,
 they are placed by rotations R_ℓ and translations t_ℓ, Y = US (U of blocks [P_ℓ 1], S stacking
 (R_ℓ; t_ℓ)), so that the Gram matrix lies on a small face, G = UBUᵀ with B = SSᵀ:
 
     max ⟨M, B⟩     B ⪰ 0, R_ℓR_ℓᵀ = I, distances of links between neighboring tesserae kept
 
 A kernel of full rank does not change these training points; Ω = K⁺Y then maps new ones. One of
-low rank confines them to its span: U becomes KK⁺U. Links that rigid pieces cannot all keep are
+low rank confines them to its span: U becomes KK⁺U. Links that rigid tesserae cannot all keep are
 kept in the least-squares sense.
 
 References
@@ -76,8 +76,8 @@ DEFAULT_NEIGHBORS = 8
 SLACK, THICKNESSES = 0.02, 3.0
 """Root mean square of the relative errors of links' squared lengths beyond the least possible: on
 rolls a tenth of it bends them, and ten times of it tears them apart. Links shorter than so many
-thicknesses of tesserae count as being that long: flat pieces cannot meet more closely than they
-are bent, however close the points at their rims."""
+thicknesses of tesserae count as being that long: flat tesserae cannot meet more closely than
+they are bent, however close the points at their rims."""
 
 ENOUGH = 1e-4
 """Relative duality gap of the default solver: finer ones change no map."""
@@ -89,21 +89,21 @@ REGRESSION_WIDTH = 4.0
 """Width of their kernel in units of the mean distance between neighboring landmarks."""
 
 CONFINED = 1e-3
-"""Share of the variance that the span of a kernel does not hold from which pieces are placed anew
-within it."""
+"""Fraction of the variance outside the span of a kernel from which tesserae are placed again within
+it."""
 
 BENT = 0.1
-"""Share of squared distances that tesserae do not hold from which they are not flat."""
+"""Fraction of squared distances off the axes of tesserae from which they are not flat."""
 
 TORN = 0.2
 """Relative error of links' squared lengths from which tesserae do not fit together."""
 
 CUT = 0.2
-"""Share of the variance beyond the map from which it shows a projection only."""
+"""Fraction of the variance beyond the map from which it shows a projection only."""
 
 
 class TesseraMap(KernelEmbedder):
-    """Unfold rigid pieces of the data, and map new samples by a kernel.
+    """Unfold the data by rigid tesserae, and map new samples by a kernel.
 
     Parameters
     ----------
@@ -113,11 +113,11 @@ class TesseraMap(KernelEmbedder):
         Neighbors among which links between tesserae are sought; 8 by default.
     cover : {"affinity", "kmeans", "ldlc"}, Cover, clusterer or None, default="affinity"
         How the data are cut. "affinity": affinity propagation with median preference, which finds
-        the number of tesserae itself (on a sample of 800 if there are more); by other words it is
-        the root of the samples, at most 100. ``Cover.clusters("kmeans", 30)`` asks for a number.
-        A clusterer of scikit-learn's kind is cloned. ``Cover.labels(...)`` holds a label for each
-        sample. None: every sample is a tessera of its own. Clusters that are not connected along
-        the neighbors are taken apart, except given labels.
+        the number of tesserae itself (on a sample of 800 if there are more); for the other methods
+        it is the root of the number of samples, at most 100. ``Cover.clusters("kmeans", 30)`` asks
+        for a number. A clusterer of scikit-learn's kind is cloned. ``Cover.labels(...)`` holds a
+        label for each sample. None: every sample is a tessera of its own. Clusters that are not
+        connected along the neighbors are taken apart, except given labels.
     n_links : int or None, default=None
         Distances that are kept between two neighboring tesserae, of near pairs along their seam:
         r + 1 by default, r² at most. Fewer leave hinges, more lock tesserae together.
@@ -141,14 +141,14 @@ class TesseraMap(KernelEmbedder):
     labels_ : ndarray of int of shape (n_samples,)
         The tessera of every sample.
     tesserae_ : Tesserae
-        The pieces, between distinct places.
+        The tesserae of the distinct samples.
     links_ : ndarray of int of shape (n_links, 2)
         Pairs of samples whose distances hold tesserae together.
     link_error_ : float
         Root mean square of the errors of the links' squared lengths, relative to these, or to the
         thickness of tesserae if they are shorter, before the projection to `n_components`.
     graph_, bridges_ : NeighborGraph, ndarray
-        The neighbors, and links that were added since they fell into pieces.
+        The neighbors, and edges that were added because these had several components.
     preservation_error_ : float
         Mean of (‖y_i - y_j‖²/‖x_i - x_j‖² - 1)² over neighbors, on the map; distances far below
         the median count as a twentieth of it.
@@ -157,7 +157,7 @@ class TesseraMap(KernelEmbedder):
     map_ : KernelMap or CorrectedMap
         The map behind `transform`.
     kernel_rank_ratio_ : float or None
-        Rank of the centered kernel over the number of places; None if landmarks stand for them.
+        Rank of the centered kernel over the number of distinct samples; None with landmarks.
     gamma_ : float
         The γ that was used.
     solution_ : SDPSolution
@@ -170,12 +170,12 @@ class TesseraMap(KernelEmbedder):
     distortion_ : ndarray of shape (n_samples,)
         Mean relative error of the lengths to neighbors at every sample.
     spectrum_, discarded_variance_ratio_ : ndarray, float
-        Variances along all axes of the solution, and the share beyond `n_components`.
+        Variances along all axes of the solution, and the fraction beyond `n_components`.
 
     See Also
     --------
     EAT : The same for single points, with pairs of the user's choice.
-    IPA : Faster, for overlapping pieces; it does not stretch.
+    IPA : Faster, for overlapping patches; it does not stretch.
 
     Notes
     -----
@@ -308,7 +308,7 @@ class TesseraMap(KernelEmbedder):
         )
 
     def _neighbors(self, X: FloatArray) -> NeighborGraph:
-        """Return the neighbors of distinct samples, in one piece."""
+        """Return the connected graph of the neighbors of distinct samples."""
         check_units(X, name="X")
         graph = resolve_graph(
             X,
@@ -328,7 +328,7 @@ class TesseraMap(KernelEmbedder):
     def _refuse_given(self) -> None:
         if self._is_given:
             msg = (
-                "TesseraMap flattens pieces of points, which a precomputed kernel does not hold. "
+                "TesseraMap flattens clusters of points, which a precomputed kernel does not hold. "
                 "Use EAT, or pass the points."
             )
             raise InvalidInputError(msg)
@@ -360,7 +360,7 @@ def _principal(
 
 
 def _bends(span: KernelSpan, tesserae: Tesserae, result: Stretched) -> bool:
-    """Tell whether the kernel cannot hold the solution, but has functions enough for another."""
+    """Return whether the kernel cannot represent the solution, but has functions for another."""
     lost = span.lost(tesserae.matrix @ result.solution.coordinates)
     return lost > CONFINED and span.rank > tesserae.n_rows
 

@@ -1,1 +1,1 @@
-"""Maximum variance unfolding and its family."""
+"""Maximum variance unfolding and its variants."""

@@ -1,8 +1,8 @@
-"""What maximum variance unfolding and its relatives share.
+"""The base of maximum variance unfolding and its variants.
 
-Each poses a `GramSDP` over the nodes of a neighbor graph in its own way. What comes before (a graph
-in one piece) and after (the leading coordinates, how true their lengths are, words of warning, a
-map for new points) is the same.
+Each poses its own `GramSDP` over the nodes of a neighbor graph. What comes before (a connected
+graph) and after (the leading coordinates, how true their lengths are, findings, a map for new
+points) is the same.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from isofold.neighbors.graph import merge_unresolved
 from isofold.sdp import LowRankSDP, SDPSolution, Status
 from isofold.sdp.preflight.contradictions import contradiction_of_lengths
 
-__all__ = ["BaseUnfolder", "Unfolded", "describe", "make_solver", "refuse_pieces"]
+__all__ = ["BaseUnfolder", "Unfolded", "describe", "make_solver", "refuse_disconnected"]
 
 SPARE_COLUMNS = 6
 """Columns of the factor beyond the dimensions it needs. Four are a fifth faster on clean sheets,
@@ -51,14 +51,14 @@ certified then will not be, for example noise of the size of the lengths themsel
 
 LOOSE_RISE, LOOSE_ERROR = 3.0, 1e-2
 """A graph counts as too loose if the projection raises the median error of lengths by more than
-this factor, and above this error: below it nobody sees the difference on a map."""
+this factor, and above this error: below it the difference is not visible on a map."""
 
 LOST = 0.2
 """Median error of lengths from which a solution does not keep them, whatever its gap."""
 
 EXTENSION_NEIGHBORS = 12
 """Neighbors that place a new sample. Held-out samples of unfolded rolls and faces are placed best
-by 8 to 12 of them."""
+by 8 to 12 neighbors."""
 
 ENHANCED, BRIDGED = Value("Enhanced()", "eng"), Value("Bridged()", "bridged")
 SOFT = Value("Soft(16.0)", "16")
@@ -78,7 +78,7 @@ class Unfolded:
     spectrum : ndarray
         Variances along all axes of the solution.
     discarded : float
-        The share of them beyond the components of the map.
+        The fraction of these variances beyond the components of the map.
     errors : ndarray of shape (n_edges,)
         Relative errors of the lengths on the map.
     errors_before : ndarray of shape (n_edges,)
@@ -140,7 +140,7 @@ class BaseUnfolder(BaseEmbedder):
         r = check_count(self.n_components, name="n_components")
         rng = check_seed(self.random_state)
         graph = resolved(self._make_graph(X))
-        refuse_pieces(graph, type(self).__name__)
+        refuse_disconnected(graph, type(self).__name__)
         solution, more = self._unfold(X, y, graph, rng)
         refuse_contradiction(solution, graph, method=self._softened)
         unfolded = describe(solution.coordinates, graph, r)
@@ -229,8 +229,8 @@ def columns_for(graph: NeighborGraph, n_components: int) -> int:
     return max(n_components, min(needed, MOST_COLUMNS)) + SPARE_COLUMNS
 
 
-def refuse_pieces(graph: NeighborGraph, method: str) -> None:
-    """Refuse a graph in several pieces: they can be moved apart without end."""
+def refuse_disconnected(graph: NeighborGraph, method: str) -> None:
+    """Refuse a graph in several components: they could be moved apart without limit."""
     components = connected_components(graph)
     if components.n_components == 1:
         return
@@ -254,7 +254,7 @@ def check_lengths(graph: NeighborGraph) -> None:
 
 
 def resolved(graph: NeighborGraph) -> NeighborGraph:
-    """Return a graph whose nodes a map can tell apart; refuse squares out of range of numbers."""
+    """Return a graph whose nodes a map can separate; refuse squares out of range of numbers."""
     check_lengths(graph)
     return merge_unresolved(graph)
 
@@ -283,7 +283,7 @@ def triangle_violation(graph: NeighborGraph) -> str | None:
 
 
 def find_bridges(graph: NeighborGraph) -> Iterator[Finding]:
-    """Yield a finding if edges were added between samples that are no neighbors."""
+    """Yield a finding if edges were added between samples that are not neighbors."""
     if graph.is_bridge.any():
         yield Finding.of("bridges", Severity.DOUBT, n=int(graph.is_bridge.sum()))
 
@@ -295,7 +295,7 @@ def find_uncertified(solution: SDPSolution) -> Iterator[Finding]:
 
 
 def is_loose(unfolded: Unfolded) -> bool:
-    """Tell whether lengths are true only in more dimensions than the map has."""
+    """Return whether lengths are true only in more dimensions than the map has."""
     before, after = unfolded.lengths_before.median, unfolded.lengths.median
     return after > max(LOOSE_ERROR, LOOSE_RISE * before)
 

@@ -48,7 +48,7 @@ class ColoredMVU(BaseUnfolder):
 default="auto"
         The kernel L on `y`. "auto": "delta" (one for equal labels) for classes, "rbf" for
         regression targets, "linear" for tags (one column of zeros and ones each); whole numbers
-        count as classes if most of them come more than once. "identity" is
+        count as classes if most values occur more than once. "identity" is
         plain unfolding. "precomputed": `y` is the kernel matrix. A callable takes `y` and returns
         it.
     lengths : {"equal", "at_most"} or Soft, default="equal"
@@ -164,7 +164,7 @@ def _dependence(Y: FloatArray, centered: FloatArray) -> float:
 
 
 def _at_nodes(L: FloatArray, graph: NeighborGraph) -> FloatArray:
-    """Return the kernel between distinct places: the mean over the samples there."""
+    """Return the kernel between distinct samples: the mean over the copies of each."""
     if graph.n_nodes == graph.n_samples:
         return L
     sums = np.zeros((graph.n_nodes, graph.n_samples))

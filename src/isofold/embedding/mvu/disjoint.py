@@ -72,11 +72,11 @@ SQUASHED = 0.99
 """Singular values of a component's map below this are reported as a loss of length."""
 
 MIXED = 0.01
-"""Share of samples next to another component in the map from which components count as mixed."""
+"""Fraction of samples next to another component in the map from which components count as mixed."""
 
 
 class DisjointMVU(BaseEmbedder):
-    """Maximum variance unfolding of data in several pieces.
+    """Maximum variance unfolding of data in several components.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class DisjointMVU(BaseEmbedder):
         other (2^r), or the corners of its convex hull. Ends of links join them.
     links : {"largest", "closest", "nearest"} or int, default="largest"
         How components are linked: the largest to its closest, again and again; each to its closest
-        one, or so many of them; each to its closest, again and again.
+        one, or to that many; each to its closest, again and again.
     placement : {"rigid", "affine"}, default="rigid"
         The global stage: rigid motions of components in the map's space, ties broken by the
         distances between representatives; or the paper's affine maps, which may squash components.
@@ -112,11 +112,12 @@ class DisjointMVU(BaseEmbedder):
         The map.
     component_ : ndarray of int of shape (n_samples,)
         The component of every sample, the largest first.
-    singular_values_ : ndarray of shape (n_pieces, n_components)
+    singular_values_ : ndarray of shape (n_manifolds, n_components)
         By how much the global stage stretched every component along its axes: 1 is isometric, 0 is
         squashed.
     placement_ : Placement
-        The motions of the components, the lengths of links in the map, the share of mixed samples.
+        The motions of the components, the lengths of links in the map, and the fraction of mixed
+        samples.
     bridges_ : ndarray of int of shape (n_bridges, 2)
         Pairs of samples that link components; `graph_` has their lengths in the data.
     solutions_ : list of SDPSolution or None
@@ -135,7 +136,7 @@ class DisjointMVU(BaseEmbedder):
     -----
     Distances within a component mean what they mean in `MVU`. Between components only the lengths
     of links are known; where a component would lie on another it is moved apart, and
-    ``placement_.link_lengths`` tells by how much.
+    ``placement_.link_lengths`` shows by how much.
 
     Examples
     --------

@@ -87,7 +87,7 @@ class FastMVU(BaseUnfolder):
     Notes
     -----
     `transform` extends the functions to new samples by the affine maps of their neighbors (GOoSE);
-    training samples keep their place.
+    training samples keep their coordinates.
 
     Examples
     --------

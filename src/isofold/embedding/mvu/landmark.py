@@ -98,7 +98,7 @@ class LandmarkMVU(BaseUnfolder):
     Notes
     -----
     `transform` gives new samples the weights that reconstruct them, as all samples but the
-    landmarks were placed; training samples keep their place.
+    landmarks were placed; training samples keep their coordinates.
 
     Examples
     --------
@@ -143,20 +143,20 @@ class LandmarkMVU(BaseUnfolder):
         graph: NeighborGraph,
         rng: np.random.RandomState,
     ) -> tuple[SDPSolution, dict[str, Any]]:
-        places = X[graph.sample_of_node]
-        landmarks = self._choose(places, graph, rng)
+        points = X[graph.sample_of_node]
+        landmarks = self._choose(points, graph, rng)
         solver = make_solver(self.solver, graph, self.n_components, rng, lengths="at_most")
         if graph.n_nodes == 1:
             found = {"landmarks": graph.sample_of_node, "n_active": 0}
             return solver.solve(pose(graph, "at_most")), found
         # Equations 2.45 to 2.49, weights over all neighbors.
         weights = reconstruction_weights(
-            places, n_neighbors=check_count(self.n_weights, name="n_weights"), n_jobs=self.n_jobs
+            points, n_neighbors=check_count(self.n_weights, name="n_weights"), n_jobs=self.n_jobs
         )
         Q = spread_from_landmarks(weights, landmarks)
         # Rows of Q add up to one, so that the mean of the landmarks moves all points alike.
         basis = Q @ scipy.linalg.null_space(np.ones((1, len(landmarks))))
-        # Equation 2.53 with bounds in place of equalities.
+        # Equation 2.53 with bounds instead of equalities.
         at_landmark = np.isin(graph.edges, landmarks)
         solution, used = maximize_variance(
             basis,
@@ -174,10 +174,10 @@ class LandmarkMVU(BaseUnfolder):
         return fit_barycentric(X, Y, n_neighbors=self.n_weights, n_jobs=self.n_jobs)
 
     def _choose(
-        self, places: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
+        self, points: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
     ) -> IntArray:
         """Return the nodes of the landmarks, ascending; enough to span the map."""
-        landmarks = self._named(places, graph, rng)
+        landmarks = self._named(points, graph, rng)
         if len(landmarks) <= self.n_components and len(landmarks) < graph.n_nodes:
             msg = (
                 f"{len(landmarks)} landmark(s) span {len(landmarks) - 1} dimension(s), but the map "
@@ -188,7 +188,7 @@ class LandmarkMVU(BaseUnfolder):
         return landmarks
 
     def _named(
-        self, places: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
+        self, points: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
     ) -> IntArray:
         """Return the nodes that the user asked for, by name or by number."""
         n = graph.n_nodes
@@ -201,8 +201,8 @@ class LandmarkMVU(BaseUnfolder):
         if self.landmarks == "random":
             return np.sort(rng.choice(n, m, replace=False))
         if self.landmarks == "kmeans":
-            centers = kmeans(places, m, random_state=rng, n_jobs=self.n_jobs).centers
-            nearest = build_search(places, n_jobs=self.n_jobs).query(centers, 1)
+            centers = kmeans(points, m, random_state=rng, n_jobs=self.n_jobs).centers
+            nearest = build_search(points, n_jobs=self.n_jobs).query(centers, 1)
             return np.unique(nearest.indices)
         asked = setting("landmarks", self.landmarks)
         msg = f"{asked} must be 'random', 'kmeans' or numbers of samples."

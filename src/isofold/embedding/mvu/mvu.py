@@ -75,7 +75,7 @@ class MVU(BaseUnfolder):
     solution_ : SDPSolution
         The solution with its certificate; its message says which problem is certified.
     graph_ : NeighborGraph
-        The graph whose lengths are kept, over distinct places.
+        The graph whose lengths are kept, over distinct samples.
     bridges_ : ndarray of int of shape (n_bridges, 2)
         Pairs of samples that were linked across gaps.
     length_errors_, unprojected_length_errors_ : LengthErrors
@@ -85,13 +85,13 @@ class MVU(BaseUnfolder):
     spectrum_ : ndarray
         Variances along the axes of the solution; their gap shows the dimension.
     discarded_variance_ratio_ : float
-        The share of them beyond `n_components`.
+        The fraction of these variances beyond `n_components`.
     map_ : GooseMap or DistanceMap
         The map behind `transform`.
 
     See Also
     --------
-    DisjointMVU : For data in several pieces.
+    DisjointMVU : For data in several components.
     LandmarkMVU : Some landmarks stand for all points.
     FastMVU : Smooth functions of the graph stand for all points.
     IPA : Faster and more accurate on data that are a sheet; MVU asks for no patches.
@@ -99,9 +99,9 @@ class MVU(BaseUnfolder):
     Notes
     -----
     Copies of a sample count once. `transform` places new samples by GOoSE, the affine map of their
-    neighbors; training samples keep their place (in a sparse graph of distances they are known by
-    the stored zero; samples at the same place in `X` share the first one's). Where the data have
-    holes MVU is not consistent: it pulls them round.
+    neighbors; training samples keep their coordinates (in a sparse graph of distances they are
+    recognized by the stored zero; copies in `X` have the coordinates of the first). Where the data
+    have holes MVU is not consistent: it pulls them round.
 
     Examples
     --------

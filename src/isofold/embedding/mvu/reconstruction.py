@@ -30,7 +30,7 @@ def reconstruction_weights(
 
     From 40 landmarks of a Swiss roll with 2,000 points the weights recover the true coordinates
     with an rms error of 0.028 (ridge of 1e-3: 0.052); with noise of 0.05 in 30 dimensions 0.12
-    (0.15). Neighbors across the gap between two turns spoil all such weights: choose
+    (0.15). Neighbors across the gap between two layers of a roll spoil all such weights: choose
     `n_neighbors` so that there are none.
 
     References
@@ -51,7 +51,7 @@ def reconstruction_weights(
     if not 0 < regularization <= 1:
         msg = (
             f"regularization={regularization!r} must be a number above 0 and not above 1: it is a "
-            f"share of the neighbors' largest variance."
+            f"fraction of the neighbors' largest variance."
         )
         raise InvalidInputError(msg)
     indices = build_search(points, n_jobs=n_jobs).query_self(k).indices

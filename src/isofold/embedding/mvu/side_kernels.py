@@ -17,7 +17,7 @@ __all__ = ["side_kernel"]
 KERNELS = ("auto", "delta", "rbf", "linear", "identity", "precomputed")
 
 NEGATIVE = 1e-8
-"""Eigenvalues of a kernel below minus this share of the largest are no rounding."""
+"""Eigenvalues of a kernel below minus this fraction of the largest are not rounding."""
 
 
 def side_kernel(y: Any, n_samples: int, kernel: Any) -> FloatArray:
@@ -67,7 +67,7 @@ def _classes(values: Any) -> IntArray:
 
 
 def _suiting(values: Any, *, n_classes: int) -> str:
-    """Tell classes, tags and numbers apart, by scikit-learn's rules."""
+    """Distinguish classes, tags and numbers, by scikit-learn's rules."""
     try:
         target = type_of_target(values, input_name="y", raise_unknown=True)
     except ValueError as error:

@@ -1,7 +1,7 @@
 """New points for any embedder: fit it once, then place what comes later by its neighbors.
 
-t-SNE, MDS, spectral embeddings and many others give places to the points they were shown, and to
-no others. Their neighborhoods tell how the embedding runs at a new point, see
+t-SNE, MDS, spectral embeddings and many others map only the points they were fitted to. The
+neighborhoods of these points show how the embedding continues at a new point, see
 `isofold.extension`.
 
 References
@@ -55,11 +55,11 @@ CANDIDATES = (4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 30)
 roll, fewer on sparse ones, more under noise."""
 
 WORST = 0.01
-"""Share of held-out samples that do not count in the choice of neighbors: on rolls of 500 points
+"""Fraction of held-out samples that do not count in the choice of neighbors: on rolls of 500 points
 the choice is at worst 3.7 times as bad as the best number then, and 30 times otherwise."""
 
 GRAPH_NEIGHBORS = 12
-"""Neighbors whose distances tell how true the embedding is."""
+"""Neighbors whose distances show how true the embedding is."""
 
 
 class OutOfSample(BaseEmbedder):
@@ -122,9 +122,9 @@ class OutOfSample(BaseEmbedder):
     Notes
     -----
     `transform` returns `embedding_` on the training samples with "goose" and "barycentric"; samples
-    at the same place share the image of the first. "nystrom" does so where the embedding consists
-    of eigenvectors; "kernel_ridge" smooths it. The embedding is never updated. A point outside
-    the sampled region is placed all the same, by extrapolation: ask `is_outside`.
+    with the same features have the image of the first. "nystrom" does so where the embedding
+    consists of eigenvectors; "kernel_ridge" smooths it. The embedding is never updated. A point
+    outside the sampled region is placed all the same, by extrapolation: ask `is_outside`.
 
     Examples
     --------
@@ -275,7 +275,7 @@ class OutOfSample(BaseEmbedder):
         )
 
     def _check_parameters(self) -> int | None:
-        """Refuse words that mean nothing; return the number of neighbors, or None for "auto"."""
+        """Refuse unknown options; return the number of neighbors, or None for "auto"."""
         if is_precomputed(self.estimator, "affinity", "kernel"):
             msg = (
                 f"{type(self.estimator).__name__} is given similarities, but new points are placed "
@@ -346,8 +346,8 @@ class OutOfSample(BaseEmbedder):
             The points.
         level : float, default=0.01
             A point counts as outside if it is farther from its neighbors, compared with what these
-            have among themselves, than all but this share of the training samples. So many points
-            inside are flagged by mistake.
+            have among themselves, than all but this fraction of the training samples. This is the
+            fraction of points inside that are reported by mistake.
 
         Returns
         -------

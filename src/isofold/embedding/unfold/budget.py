@@ -5,20 +5,20 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-__all__ = ["LEAST_FITTED", "SHARE_OF_TIME", "Clock"]
+__all__ = ["FRACTION_OF_TIME", "LEAST_FITTED", "Clock"]
 
-SHARE_OF_TIME = 0.8
-"""Share of the time that is left which a fit may take by estimate; estimates are high."""
+FRACTION_OF_TIME = 0.8
+"""Fraction of the remaining time that a fit may take by estimate; estimates are high."""
 
 LATE = 0.5
-"""Share of all time after which nothing more is tried."""
+"""Fraction of all time after which nothing more is tried."""
 
 LEAST_FITTED = 200
 """Samples that are fitted whatever the time."""
 
 SAMPLES_A_SECOND, MANY_FEATURES = 50.0, 500
-"""Samples that are surveyed and rehearsed for each second of time that there is, at least as many
-as are fitted in any case; of more features than these in proportion fewer."""
+"""Samples that are surveyed and rehearsed for each second of time, at least as many as are fitted
+in any case; with more features than these, proportionally fewer."""
 
 
 @dataclass(frozen=True)

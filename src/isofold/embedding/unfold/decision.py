@@ -91,7 +91,7 @@ def explain(
     lost = quality.length_error > tolerance
     return (
         *(_doubted(note, doubts, trial) for note in survey.notes),
-        # What lies flat has no shape to warn of.
+        # Flat data have no shape to warn about.
         *(() if trial.is_sheet or trial.is_exact else survey.raised),
         *(() if trial.choice.reason is None else (trial.choice.reason,)),
         Finding.of("method", dimension=r, name=name),
@@ -112,9 +112,9 @@ def explain(
 
 
 def _doubted(note: Finding, doubts: frozenset[str], trial: Trial) -> Finding:
-    """Return a note of the survey, as a doubt if separate components are one that no map told."""
-    told = trial.method == "ipa" and trial.judgement is not None
-    if note.code == "separate" and "components" in doubts and not told:
+    """Return a note of the survey; separate components are a doubt unless the map reports them."""
+    is_reported = trial.method == "ipa" and trial.judgement is not None
+    if note.code == "separate" and "components" in doubts and not is_reported:
         return replace(note, severity=Severity.DOUBT)
     return note
 

@@ -1,8 +1,8 @@
-"""Candidates for a map: rehearsed on a sample, judged by what they did not see.
+"""Candidates for a map: rehearsed on a sample, judged by held-out samples.
 
 A rehearsal fits every candidate to most of a sample of the data and places the rest by its
-`transform`. A candidate is as good as these places: the share of a held-out sample's true
-neighbors that are its neighbors on the map, times how true the distances to them are.
+`transform`. Its score is the fraction of a held-out sample's true neighbors that are its
+neighbors on the map, times how true the distances to them are.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ REHEARSED = 1250
 """Samples of a rehearsal: a second or two for all candidates."""
 
 FOLDS, ENOUGH_HELD = 5, 250
-"""Parts of which one is held out, and how many samples are to be held out in all: fewer samples are
-rehearsed several times, with other parts held out, so that chance does not decide."""
+"""Folds of which one is held out, and how many samples are to be held out in all: fewer samples are
+rehearsed several times, with other folds held out, so that chance does not decide."""
 
 FEW = 40
 """Fewer samples are not divided: candidates are judged by what they saw."""
@@ -47,19 +47,19 @@ DISTORTION_NEIGHBORS = 10
 """Neighbors by whose distances a projection is judged."""
 
 HARMLESS = {"bending", "certificate", "components", "curvature", "noise", "outliers"}
-"""Doubts that are told, but do not keep a stitched map from being taken: the noise of a sheet, its
-pieces and outliers, and what any map would lose."""
+"""Doubts that are reported, but do not keep a stitched map from being used: the noise of a sheet,
+its components and outliers, and what any map would lose."""
 
 ABOUT_DATA = {"closure", "curvature", "layers"}
 """Doubts about the data rather than about how they were stitched: they concern any map."""
 
 LARGEST_FOLDED = 0.05
-"""Share of near pairs on a map that are far apart in the data from which on it is folded, whatever
+"""Fraction of near pairs on a map that are far apart in the data from which it is folded, whatever
 its score: a cylinder pressed flat has one in two, a sharp edge one in three hundred."""
 
-IPA_SAMPLE, GRAPH_SHARE = 100_000, 0.3
-"""Samples beyond which stitching takes hardly longer: it works on a part of them; and the time of a
-graph of all samples beside that of local scaling, as both grow with the data."""
+IPA_SAMPLE, GRAPH_FRACTION = 100_000, 0.3
+"""Samples beyond which stitching takes hardly longer: it works on a sample of them; and the time of
+a graph of all samples beside that of local scaling, as both grow with the data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class Judgement:
     estimated_error : float
         Estimated error of the coordinates relative to their extent.
     folded : float
-        Share of near pairs on the map that are far apart in the data.
+        Fraction of near pairs on the map that are far apart in the data.
     doubts : frozenset of str
         Codes of the findings that are raised.
     findings : tuple of Finding
@@ -101,7 +101,7 @@ class Judgement:
 
     @property
     def is_folded(self) -> bool:
-        """Whether parts lie on top of each other."""
+        """Whether some regions of the map lie on top of each other."""
         return self.folded > LARGEST_FOLDED
 
     @property
@@ -121,7 +121,7 @@ class Candidate:
     score : float
         ``kept * (1 - length_error)``, 0 at least; NaN if it was not rehearsed.
     kept : float
-        Share of the neighbors of held-out samples that are neighbors on the map.
+        Fraction of the neighbors of held-out samples that are neighbors on the map.
     length_error : float
         Median relative error of the distances to them.
     seconds, placing : float
@@ -142,7 +142,7 @@ class Candidate:
     note: str = ""
 
     def seconds_for(self, size: int, n_samples: int, rehearsed: int) -> float:
-        """Return how long it takes to fit so many samples and place the others, about."""
+        """Return about how long it takes to fit some samples and place the others."""
         growth, inside = size / max(rehearsed, 1), 0.0
         if self.method == "ipa":
             fit = min(size, IPA_SAMPLE) / max(rehearsed, 1)
@@ -150,7 +150,7 @@ class Candidate:
             # All pairs of a sample, the graph of all, and the others placed within the sample.
             paired = min(size, MOST_PAIRED)
             spread = paired / max(rehearsed, 1)
-            fit = spread**2 + GRAPH_SHARE * growth
+            fit = spread**2 + GRAPH_FRACTION * growth
             inside = max(1.0, spread) * (size - paired)
         else:
             fit = growth
@@ -178,14 +178,16 @@ def rehearse(
     is_late: Callable[[], bool] = bool,
     **shared: Any,
 ) -> tuple[Candidate, ...]:
-    """Fit candidates to parts of the data and judge them by the others."""
+    """Fit candidates to most of the data and judge them by the rest."""
     n = min(len(X), most)
     order = rng.permutation(len(X))[:n]
     folds = [(np.arange(n), np.arange(n))]
     if n >= FEW:
-        parts = np.array_split(np.arange(n), FOLDS)
-        n_runs = min(FOLDS, -(-ENOUGH_HELD // len(parts[-1])))
-        folds = [(np.sort(np.delete(order, held)), np.sort(order[held])) for held in parts[:n_runs]]
+        splits = np.array_split(np.arange(n), FOLDS)
+        n_runs = min(FOLDS, -(-ENOUGH_HELD // len(splits[-1])))
+        folds = [
+            (np.sort(np.delete(order, held)), np.sort(order[held])) for held in splits[:n_runs]
+        ]
     runs: dict[str, list[Candidate]] = {method: [] for method in methods}
     with interruptible(), stage("rehearsal", total=len(folds) * len(methods)) as steps:
         for train, test in folds:
@@ -292,7 +294,7 @@ def _summed(method: str, runs: list[Candidate]) -> Candidate:
 
 
 def fit_quietly(embedder: BaseEmbedder, X: Any, **graphs: Any) -> None:
-    """Fit without warnings: what they tell is in the survey and in the judgement."""
+    """Fit without warnings: the survey and the judgement contain what they would say."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulMapWarning)
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
@@ -317,7 +319,7 @@ def judgement_of(embedder: BaseEmbedder) -> Judgement | None:
 def judge(
     near: Neighbors, on_map: FloatArray, placed: FloatArray, *, is_same: bool
 ) -> tuple[float, float]:
-    """Return which share of neighbors is kept, and the median error of the distances to them."""
+    """Return the fraction of neighbors kept, and the median error of the distances to them."""
     lengths = near.distances.astype(np.float64)
     found = nearest_points(on_map, placed, lengths.shape[1], is_same=is_same).indices
     same = (near.indices[:, :, None] == found[:, None, :]).any(axis=2)

@@ -1,4 +1,4 @@
-"""Trials: candidates rehearsed, one of them fitted, within the time that there is."""
+"""Trials: candidates are rehearsed, and one is fitted, within the available time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from isofold._progress.stages import closing, interrupt, interrupted, stage
 from isofold._typing import FloatArray, IntArray
 from isofold.embedding.ipa import IPA
 from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
-from isofold.embedding.unfold.budget import LEAST_FITTED, SHARE_OF_TIME, Clock
+from isofold.embedding.unfold.budget import FRACTION_OF_TIME, LEAST_FITTED, Clock
 from isofold.embedding.unfold.rehearsal import (
     FEW,
     REHEARSED,
@@ -47,12 +47,12 @@ NEARLY = 1.0
 although it failed in the rehearsal: in a sample the layers of a roll lie closer to each other."""
 
 PAIRS_A_SECOND, LEAST_EPOCHS = 1.5e8, 30
-"""Pairs of samples a second that draw each other, and sweeps at least, where time is too short to
-draw all pairs as often as by default."""
+"""Pairs of samples that move each other in a second, and the fewest sweeps, where time is too short
+for as many as by default."""
 
 LOOSE_MISFIT, CLEAR_LEAD = 0.3, 1.05
 """Misfit of patches from which on a stitched map must have this many times the score of the others
-to be taken: below are caps, half globes and strips, above clouds, where chance decides."""
+to be used: below are caps, half globes and strips, above clouds, where chance decides."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Trial:
     rows : ndarray of int
         The samples it was fitted to.
     embedding : ndarray of shape (n_samples, n_components)
-        The places of all samples.
+        The map of all samples.
     judgement : Judgement or None
         What the stitched map of all samples, or else of the rehearsal, says of itself.
     is_exact : bool
@@ -123,7 +123,7 @@ class Trial:
         return found | seen | ({"components"} if len(survey.parts) > 1 else set())
 
     def evidence(self, survey: Survey) -> dict[str, float]:
-        """Return the figures that decided, by name; those that could be told."""
+        """Return the figures that decided, by name, as far as they are known."""
         figures = {
             "dimension": survey.dimension,
             "components": float(len(survey.parts)),
@@ -154,7 +154,7 @@ class Trials:
     survey : Survey
         What the data look like.
     rng : RandomState
-        Draws samples.
+        Source of random numbers.
     clock : Clock
         The time that is left.
     shared : dict
@@ -314,7 +314,7 @@ class Trials:
         return min(self.X.shape[0], self.clock.most_samples(REHEARSED, width))
 
     def _is_flat(self, n_components: int) -> bool:
-        """Tell whether the data lie in as many dimensions, so that nothing is to be unfolded."""
+        """Return whether the data have no more dimensions than the map: nothing to unfold."""
         if self.is_distances:
             return False
         rank = self.survey.rank
@@ -329,7 +329,7 @@ class Trials:
         return max(1, min(MOST_DIMENSIONS, self.X.shape[1], likely))
 
     def _may_be_sheet(self, stitched: Candidate, n_components: int) -> bool:
-        """Tell whether stitching all data is worth the time: more points may settle doubts."""
+        """Return whether stitching all data is worth the time: more points may settle doubts."""
         judgement = stitched.judgement
         if judgement is None:
             return False
@@ -359,8 +359,8 @@ class Trials:
         everything = len(rows) == self.X.shape[0]
         embedding = embedder.embedding_
         if not everything:
-            asked = self.X[:, rows] if self.is_distances else self.X
-            embedding = embedder.transform(asked)
+            samples = self.X[:, rows] if self.is_distances else self.X
+            embedding = embedder.transform(samples)
         own = judgement_of(embedder)
         return Trial(
             candidate.method, choice, embedder, rows, embedding, judgement if own is None else own
@@ -368,7 +368,7 @@ class Trials:
 
     def _rows_in_time(self, candidate: Candidate) -> IntArray:
         n = self.X.shape[0]
-        size, allowed = n, SHARE_OF_TIME * self.clock.left()
+        size, allowed = n, FRACTION_OF_TIME * self.clock.left()
         rehearsed = rehearsal_size(n, self._n_rehearsed())
         while size > LEAST_FITTED and candidate.seconds_for(size, n, rehearsed) > allowed:
             size = max(LEAST_FITTED, int(0.8 * size))
@@ -382,7 +382,7 @@ class Trials:
             shared["metric"] = "precomputed"
         if sp.issparse(self.X):
             pairs = min(len(rows), MOST_PAIRED) ** 2
-            in_time = SHARE_OF_TIME * self.clock.left() * PAIRS_A_SECOND / pairs
+            in_time = FRACTION_OF_TIME * self.clock.left() * PAIRS_A_SECOND / pairs
             shared["n_epochs"] = int(np.clip(in_time, LEAST_EPOCHS, LocalMDS().n_epochs))
         embedder = make_embedder(method, n_components, **shared)
         X = self.X
@@ -404,7 +404,7 @@ class Trials:
 
 
 def _leads(stitched: Candidate, best: Candidate) -> bool:
-    """Tell whether a stitched map did better than the best of the others, and is no failure."""
+    """Return whether a stitched map did better than the best of the others and is not folded."""
     judgement = stitched.judgement
     if judgement is None or judgement.is_folded:
         return False

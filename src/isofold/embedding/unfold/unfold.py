@@ -1,13 +1,13 @@
 """Unfold: looks at the data, decides between methods, and says what was lost.
 
-1. Survey the data: pieces, copies, outliers, intrinsic dimension, noise, shapes.
+1. Survey the data: components, copies, outliers, intrinsic dimension, noise, shapes.
 2. Rehearse the candidates on a sample, judged by samples that they did not see.
 3. Stitch all data (IPA). If patches fit together, they are a sheet, and this is its map.
 4. Else take the candidate that did best in the rehearsal; on data of more dimensions than the map
    this is local multidimensional scaling as a rule.
 5. Measure the map and explain the decision.
 
-No step knows a true answer. Where time is short, a part of the data is fitted and the rest placed
+No step knows a true answer. Where time is short, a sample of the data is fitted and the rest placed
 by the map.
 """
 
@@ -53,10 +53,10 @@ __all__ = ["Unfold"]
 logger = logging.getLogger("isofold")
 
 MOST_EMBEDDED = 5000
-"""Samples up to which distances are turned into points, if they are those of points at all."""
+"""Samples up to which distances are converted to points, if points have such distances."""
 
-EIGENVALUES_A_SECOND, SHARE_FOR_POINTS = 1e9, 0.2
-"""Cube of the number of samples whose eigenvalues take a second, and the share of all time."""
+EIGENVALUES_A_SECOND, FRACTION_FOR_POINTS = 1e9, 0.2
+"""Cube of the number of samples whose eigenvalues take a second, and the fraction of all time."""
 
 LARGEST_ERROR = 0.01
 """Relative error of distances between neighbors up to which they are those of points."""
@@ -82,8 +82,8 @@ class Unfold(BaseEmbedder):
     tolerance : float, default=0.1
         Relative error of distances between neighbors up to which they count as kept.
     max_seconds : float, default=300.0
-        Time that the fit may take, about. Where it is short, a part of the data is fitted and the
-        rest placed by the map.
+        Approximate time that the fit may take. Where it is short, a sample of the data is fitted
+        and the rest placed by the map.
     random_state : int, RandomState or None, default=None
         Seed.
     n_jobs : int or None, default=None
@@ -109,7 +109,7 @@ class Unfold(BaseEmbedder):
         Mean relative error of the distances of every sample to its neighbors; of a sample that was
         placed by the map, that of the nearest fitted one.
     map_ : object
-        That of the method used, or a DistanceMap where distances were turned into points.
+        That of the method used, or a DistanceMap where distances were converted to points.
     diagnosis_ : Diagnosis
         What was seen, done and lost: the findings of the decision.
     n_components_ : int
@@ -123,7 +123,7 @@ class Unfold(BaseEmbedder):
     Notes
     -----
     Same seed, same map, unless `max_seconds` had to be enforced. `transform` is that of the
-    method used, row by row. A `DoubtfulMapWarning` tells when distances are not kept to
+    method used, row by row. A `DoubtfulMapWarning` is issued when distances are not kept to
     `tolerance` (but for what the noise of a sheet adds to them), or when the evidence raised any
     doubt, whatever method was taken (``decision_.doubts``).
 
@@ -214,7 +214,7 @@ class Unfold(BaseEmbedder):
         return clock.most_samples(MOST_SAMPLES, width)
 
     def _graph(self, known: Any, clock: Clock, *, is_distances: bool) -> NeighborGraph | None:
-        """Return the graph that survey and methods share; None where only a sample is surveyed."""
+        """Return the graph for the survey and the methods; None if only a sample is surveyed."""
         if known.shape[0] > self._most_surveyed(known, clock) and not sp.issparse(known):
             return None
         metric = "precomputed" if is_distances else "euclidean"
@@ -252,7 +252,7 @@ class Unfold(BaseEmbedder):
         clock = Clock.started(check_positive(self.max_seconds, name="max_seconds"))
         check_choice(self.metric, METRICS, name="metric")
         check_fraction(self.tolerance, name="tolerance")
-        # Empty rows of a sparse matrix are told of where it is read.
+        # Empty rows of a sparse matrix are reported where it is read.
         entries = np.asarray(X.data) if sp.issparse(X) else X
         if entries.size:
             check_units(entries, name="X")
@@ -289,7 +289,7 @@ def points_of(distances: Any, clock: Clock) -> FloatArray | None:
     Distances are those of points if these have them between near samples, where errors matter most.
     """
     n_samples = distances.shape[0]
-    in_time = SHARE_FOR_POINTS * clock.seconds * EIGENVALUES_A_SECOND
+    in_time = FRACTION_FOR_POINTS * clock.seconds * EIGENVALUES_A_SECOND
     if sp.issparse(distances) or n_samples > MOST_EMBEDDED or n_samples**3 > in_time:
         return None
     between, distinct = distances_between_nodes(distances.astype(np.float64))
