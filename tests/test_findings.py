@@ -2,6 +2,7 @@
 
 import ast
 import re
+import string
 import warnings
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from isofold._findings import (
     setting,
     speaking,
 )
+from isofold._findings.finding import GIVEN
 from isofold._findings.texts import TEXTS
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
 
@@ -209,3 +211,48 @@ def test_texts_use_the_words_of_the_field():
     # Points are shared by patches; that is the usual verb.
     found["hinges"] = [word for word in found["hinges"] if word != "share"]
     assert {key: words for key, words in found.items() if words} == {}
+
+
+def figures_of(template):
+    """Return the figures that a template asks for."""
+    fields = [name for _, name, spec, _ in string.Formatter().parse(template) if name is not None]
+    nested = [spec for _, _, spec, _ in string.Formatter().parse(template) if spec and "{" in spec]
+    own = {re.split(r"[.\[]", name)[0] for name in fields} - {"p", "a", "value", "limit"}
+    return own.union(*(figures_of(spec) for spec in nested))
+
+
+def calls_of_findings():
+    """Yield code, possible forms and figures of every finding that the package makes."""
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            if not is_call or node.func.attr not in ("of", "checked") or not node.args:
+                continue
+            if not isinstance(node.func.value, ast.Name) or node.func.value.id != "Finding":
+                continue
+            given = {keyword.arg: keyword.value for keyword in node.keywords}
+            codes = [c.value for c in ast.walk(node.args[0]) if isinstance(c, ast.Constant)]
+            form = given.get("form")
+            constants = [] if form is None else ast.walk(form)
+            words = {c.value for c in constants if isinstance(c, ast.Constant)}
+            forms = {word for word in words if isinstance(word, str)} or {""}
+            for code in filter(lambda code: isinstance(code, str), codes):
+                where = f"{path.relative_to(SOURCE)}:{node.lineno}"
+                yield where, code, forms, given.keys()
+
+
+def test_findings_bring_the_figures_that_their_texts_ask_for():
+    missing = {}
+    for where, code, forms, given in calls_of_findings():
+        if None in given or forms == {GIVEN}:
+            # Figures that are handed on, and texts of others, are known only when they are made.
+            continue
+        for form in forms:
+            text = TEXTS.get(f"{code}/{form}" if form else code)
+            if text is None:
+                missing[where, code, form] = "no text"
+                continue
+            wanted = figures_of(text.message) | figures_of(text.advice)
+            if wanted - set(given):
+                missing[where, code, form] = wanted - set(given)
+    assert missing == {}

@@ -379,7 +379,9 @@ def taken_from(model, new):
         arrays["decision"] = np.array(decision.method)
         texts["decision"] = "\n".join(decision.reasons)
     if diagnosis is not None:
-        arrays["is sound"] = np.array(diagnosis.is_sound)
+        # When this was first recorded, only IPA had a diagnosis.
+        if isinstance(model, IPA):
+            arrays["is sound"] = np.array(diagnosis.is_sound)
         texts["diagnosis"] = str(diagnosis)
     return Taken(arrays, texts)
 
