@@ -1,4 +1,4 @@
-"""Embeddings: one file a method, and `catalog`, the one table of them."""
+"""Embeddings: one file for each method, and `catalog`, the table of all methods."""
 
 from importlib import import_module as _import_module
 from typing import Any as _Any

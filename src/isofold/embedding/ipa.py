@@ -95,8 +95,8 @@ class IPA(BaseEmbedder):
         overlap. ``Cover.patches(...)``: patches as they are given. Any choice other than "balls" is
         stitched, even if the data are not a sheet.
     n_patches : int or "auto", default="auto"
-        Number of patches, about. "auto" lets balls find their own size, and takes one cluster for
-        every 20 points, at most 50. With a number, patches are stitched in any case; balls that
+        Approximate number of patches. "auto" lets balls find their own size, and takes one cluster
+        for every 20 points, at most 50. With a number, patches are stitched in any case; balls that
         find their own size are laid out along shortest paths where the data are not a sheet.
     chart : {"quadratic", "pca"} or embedder, default="quadratic"
         How a patch is flattened: along its curvature, by projection on its principal axes, or by a
@@ -367,8 +367,8 @@ class IPA(BaseEmbedder):
         d = sample.shape[1]
         if isinstance(self.n_components, str):
             if self.n_components != "auto":
-                asked = setting("n_components", self.n_components)
-                msg = f"{asked} must be a whole number or 'auto'."
+                requested = setting("n_components", self.n_components)
+                msg = f"{requested} must be a whole number or 'auto'."
                 raise InvalidInputError(msg)
             return min(d, levina_bickel_dimension(sample, n_jobs=self.n_jobs).rounded)
         r = check_count(self.n_components, name="n_components")

@@ -64,7 +64,7 @@ SCALE_SAMPLE = 500
 """Points whose distances show how much longer paths are than straight distances."""
 
 NEAREST_CORE, ROWS_AT_WORK = 5, 3
-"""Points of the sample over which the paths of all others lead, and arrays of them at a time."""
+"""Points of the sample over which the path of another point may lead, and arrays held at a time."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,7 +59,7 @@ LEAST_SHAPELESS = 0.7
 """Fraction of the nodes in groups without a shape from which the data are only clusters."""
 
 LEAST_FULLNESS, LEAST_RANK = 0.72, 2.8
-"""Fullness from which on nothing but a cloud is seen, in data of so many directions at least."""
+"""Fullness from which data are a cloud, and the fewest directions that these must have."""
 
 LEAST_NODES = 120
 """Nodes of a component from which noise and mixed dimensions can be seen: in smaller ones,
@@ -90,7 +90,7 @@ class _Look:
         return 0 if self.is_curve else len(self.closure.directions)
 
     def gap(self, number: int) -> float:
-        """Return the gap of a closed direction, 0 if there are not so many."""
+        """Return the gap of a closed direction, 0 if there are fewer."""
         return self.closure.directions[number].gap if number < self.n_closed else 0.0
 
     @property

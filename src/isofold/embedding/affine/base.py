@@ -36,7 +36,7 @@ from isofold.neighbors.spanning import component_labels
 __all__ = ["KernelEmbedder", "find_kernel", "find_kernel_map", "fitted_map", "preservation"]
 
 NO_DISTANCE = 8.0
-"""Squared distances up to so many roundings of the largest value of a kernel, in its dtype, are
+"""Squared distances up to this many roundings of the largest value of a kernel, in its dtype, are
 zero."""
 
 AUTO_WIDTHS = (4.0, 3.0, 2.0, 1.5)
@@ -47,7 +47,7 @@ mean is ten times worse; digits, wines, faces and oils like two to three times, 
 difference."""
 
 FAR = 3.0
-"""Lengths above so many times the median are links to outliers or across gaps."""
+"""Lengths above this many times the median are links to outliers or across gaps."""
 
 STRANGERS = 0.25
 """Similarity to the most similar other sample, on the median, below which a kernel is next to the

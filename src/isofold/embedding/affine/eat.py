@@ -353,7 +353,7 @@ def _refuse_many(n_samples: int) -> None:
     """Refuse what would take an hour."""
     if n_samples > MOST_SAMPLES:
         msg = (
-            f"X has {n_samples} samples. EAT stretches all pairs of them, and time grows with "
+            f"X has {n_samples} samples. EAT stretches all pairs, and time grows with "
             f"their square and more: above {MOST_SAMPLES} it would take an hour. Use TesseraMap; "
             f"or fit a sample of the data, and transform the rest."
         )

@@ -24,7 +24,7 @@ SHORT = 0.05
 of two samples that are next to copies would outweigh all others, and no solver could meet it."""
 
 SAME = 1e-6
-"""Relative difference up to which two distances are the same, one of them in float32 perhaps."""
+"""Relative difference up to which two distances are the same; one may be in float32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +166,7 @@ def read_pairs(
         msg = (
             "No pair of different samples is left to keep, so that nothing holds the map "
             "together. Pass pairs in keep, or leave keep out to keep neighbors; and do not free "
-            "all of them."
+            "all pairs."
         )
         raise InvalidInputError(msg)
     np.minimum(pull, 1.0 / short(targets) ** 2, out=pull)

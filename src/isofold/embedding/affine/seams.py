@@ -43,7 +43,7 @@ def choose_links(
     intervals as links are wanted, and the shortest edge of every interval is kept.
 
     In many dimensions every two tesserae are neighbors. A seam counts if it is among the 8 with the
-    most edges at one of its tesserae, or holds all of them together.
+    most edges at one of its tesserae, or is needed to connect all tesserae.
     """
     sides = np.sort(labels[graph.edges], axis=1)
     between = np.flatnonzero(sides[:, 0] != sides[:, 1])

@@ -27,8 +27,8 @@ RANK_TOLERANCE = 1e-9
 by its inverse: what a map gives for a training point then is right to 1e-7 of the map's size."""
 
 ROUNDINGS = 16.0
-"""An eigenvalue is rounding up to so many roundings of the largest value of a kernel, times the
-root of the side: random errors of n² entries add up to no more."""
+"""An eigenvalue is rounding up to this many roundings of the largest value of a kernel, times the
+root of its size: random errors of n² entries add up to no more."""
 
 NEGATIVE = 1e-3
 """Negative eigenvalues up to this fraction of the largest are zero: kernels that were rounded to

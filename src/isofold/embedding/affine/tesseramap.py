@@ -75,15 +75,15 @@ DEFAULT_NEIGHBORS = 8
 
 SLACK, THICKNESSES = 0.02, 3.0
 """Root mean square of the relative errors of links' squared lengths beyond the least possible: on
-rolls a tenth of it bends them, and ten times of it tears them apart. Links shorter than so many
-thicknesses of tesserae count as being that long: flat tesserae cannot meet more closely than
+rolls a tenth of it bends them, and ten times of it tears them apart. Links shorter than this
+many thicknesses of tesserae count as being that long: flat tesserae cannot meet more closely than
 they are bent, however close the points at their rims."""
 
 ENOUGH = 1e-4
 """Relative duality gap of the default solver: finer ones change no map."""
 
 MOST_EXACT, LANDMARKS = 2000, 600
-"""Distinct samples up to which the kernel of all is inverted, and those that stand for more."""
+"""Distinct samples up to which the kernel of all is inverted, and landmarks for more samples."""
 
 REGRESSION_WIDTH = 4.0
 """Width of their kernel in units of the mean distance between neighboring landmarks."""
@@ -336,7 +336,7 @@ class TesseraMap(KernelEmbedder):
     def _regression(
         self, points: FloatArray, Y: FloatArray, rng: np.random.RandomState
     ) -> CorrectedMap:
-        """Return the map of landmarks, which stand for all, corrected by what it leaves."""
+        """Return the regression on landmarks, corrected by its residuals."""
         chosen = spread_landmarks(points, LANDMARKS, int(rng.randint(len(points))))
         marks = points[chosen]
         near = build_graph(marks, n_neighbors=DEFAULT_NEIGHBORS, n_jobs=self.n_jobs)

@@ -46,8 +46,8 @@ a neighborhood of k points spans up to k dimensions, whatever the map has. Digit
 dimensions) needed 18 columns, faces (of seven) 28."""
 
 FEW_POINTS, MANY_STEPS, MOST_STEPS = 500, 40, 12
-"""Multiplier steps for up to so many points, where they cost nothing, and beyond: what is not
-certified then will not be, for example noise of the size of the lengths themselves."""
+"""Multiplier steps for up to this number of points, where they are cheap, and beyond: what is not
+certified then never will be, for example with noise as large as the lengths themselves."""
 
 LOOSE_RISE, LOOSE_ERROR = 3.0, 1e-2
 """A graph counts as too loose if the projection raises the median error of lengths by more than

@@ -40,7 +40,7 @@ class ColoredMVU(BaseUnfolder):
         Dimension r of the map.
     n_neighbors : int or None, default=None
         Neighbors whose distances are kept; by default as in `MVU`.
-    graph : {"knn", "mutual", "bridged", "eng"}, float, NeighborGraph or sparse, default="knn"
+    graph : Knn, Mutual, Radius, Bridged, Enhanced, Lengths, NeighborGraph or None, default=None
         The graph of these distances, see `MVU`.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         Whether `X` holds points or distances.
@@ -48,9 +48,8 @@ class ColoredMVU(BaseUnfolder):
 default="auto"
         The kernel L on `y`. "auto": "delta" (one for equal labels) for classes, "rbf" for
         regression targets, "linear" for tags (one column of zeros and ones each); whole numbers
-        count as classes if most values occur more than once. "identity" is
-        plain unfolding. "precomputed": `y` is the kernel matrix. A callable takes `y` and returns
-        it.
+        count as classes if most values occur more than once. "identity" is plain unfolding.
+        "precomputed": `y` is the kernel matrix. A callable takes `y` and returns the matrix.
     lengths : {"equal", "at_most"} or Soft, default="equal"
         How lengths are kept, see `MVU`.
     solver : LowRankSDP, ConicSDP or None, default=None

@@ -1,12 +1,12 @@
 """MVU on disjoint manifolds (MVU-DM): unfold every component, then place them in one frame.
 
-The program of maximum variance unfolding has no solution if the neighbor graph falls apart: nothing
-holds components together. MVU-DM solves it for every component (local stage), chooses points that
-represent each, links components at their closest points, and unfolds the representatives with their
-links (global stage). The printed global stage maps components back by affine maps, which squash
-them in silence: variance does not depend on how components lie across their links. Here components
-are moved rigidly, in the target space itself; the affine form is kept as an option, and the
-singular values of every component's map are reported.
+The program of maximum variance unfolding has no solution if the neighbor graph is disconnected:
+nothing holds components together. MVU-DM solves it for every component (local stage), chooses
+points that represent each, links components at their closest points, and unfolds the
+representatives with their links (global stage). The printed global stage maps components back by
+affine maps, which squash them silently: variance does not depend on how components lie across their
+links. Here components are moved rigidly, in the target space itself; the affine form is kept as an
+option, and the singular values of every component's map are reported.
 
 References
 ----------
@@ -89,7 +89,7 @@ class DisjointMVU(BaseEmbedder):
         Whether `X` holds points or distances. A sparse graph of distances must be connected, as it
         says nothing of what lies between components.
     representatives : {"extremes", "farthest", "hull"}, default="extremes"
-        Points that stand for a component: the ends of its principal axes (2r), points far from each
+        Points that represent a component: the ends of its principal axes (2r), points far from each
         other (2^r), or the corners of its convex hull. Ends of links join them.
     links : {"largest", "closest", "nearest"} or int, default="largest"
         How components are linked: the largest to its closest, again and again; each to its closest
@@ -194,7 +194,7 @@ class DisjointMVU(BaseEmbedder):
         components = connected_components(graph)
         members = components.members()
         local = self._unfold_components(graph, members, rng)
-        shapes = [part.unfolded.coordinates for part in local]
+        shapes = [component.unfolded.coordinates for component in local]
         # Links at the closest points of components, and representatives, which their ends join.
         linked = self._linked(X, graph) if len(members) > 1 else graph
         links = Links.between(members, linked.bridges, linked.lengths[linked.is_bridge])
@@ -214,7 +214,7 @@ class DisjointMVU(BaseEmbedder):
         Y[np.concatenate(members)] = np.concatenate(placement.apply(shapes))
         embedding = Y[graph.node_of_sample]
         errors = edge_errors(Y, linked)
-        before = np.concatenate([part.unfolded.errors_before for part in local])
+        before = np.concatenate([component.unfolded.errors_before for component in local])
         return Fit.of(
             embedding,
             map_=new_map(self, X, embedding),
@@ -228,7 +228,7 @@ class DisjointMVU(BaseEmbedder):
             placement=placement,
             bridges=linked.sample_of_node[linked.bridges],
             singular_values=placement.singular_values,
-            solutions=[part.solution for part in local],
+            solutions=[component.solution for component in local],
             solution=local[0].solution,
             length_errors=LengthErrors.of(errors[~linked.is_bridge]),
             unprojected_length_errors=LengthErrors.of(before),
@@ -252,10 +252,10 @@ class DisjointMVU(BaseEmbedder):
         with stage("components", total=len(tasks)) as steps:
             found = ordered_map(unfold, tasks, n_jobs=self.n_jobs, processes=True, steps=steps)
             local = list(found)
-        for part in local:
+        for component in local:
             # Here, where the numbers of all samples are known.
             refuse_contradiction(
-                part.solution, graph, method="use isofold.MVU with graph=Bridged() and"
+                component.solution, graph, method="use isofold.MVU with graph=Bridged() and"
             )
         return local
 
@@ -330,9 +330,9 @@ def _find_links(n_components: int, linked: NeighborGraph) -> Iterator[Finding]:
 def _find_components(local: list[_Component]) -> Iterator[Finding]:
     """Yield findings about components without a certificate, and about the loosest one."""
     uncertified = [
-        (number, part.solution)
-        for number, part in enumerate(local)
-        if part.solution is not None and part.solution.status not in TRUSTED
+        (number, component.solution)
+        for number, component in enumerate(local)
+        if component.solution is not None and component.solution.status not in TRUSTED
     ]
     if uncertified:
         number, solution = uncertified[0]
@@ -345,7 +345,7 @@ def _find_components(local: list[_Component]) -> Iterator[Finding]:
             number=number,
             message=solution.message,
         )
-    loose = [number for number, part in enumerate(local) if is_loose(part.unfolded)]
+    loose = [number for number, component in enumerate(local) if is_loose(component.unfolded)]
     if loose:
         worst = max(loose, key=lambda number: local[number].unfolded.lengths.median)
         yield find_loose_graph(

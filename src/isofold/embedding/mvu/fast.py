@@ -49,13 +49,13 @@ class FastMVU(BaseUnfolder):
         it is no longer fast.
     n_neighbors : int or None, default=None
         Neighbors whose distances are kept; by default as in `MVU`.
-    graph : {"knn", "mutual", "bridged", "eng"}, float, NeighborGraph or sparse, default="knn"
+    graph : Knn, Mutual, Radius, Bridged, Enhanced, Lengths, NeighborGraph or None, default=None
         The graph of these distances, see `MVU`.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         Whether `X` holds points or distances.
     lengths : "equal" or Soft, default="equal"
-        "equal": the program of `MVU` is started from what the functions give. A number ν, 4 for
-        example: there is no such refinement, and errors of the functions' lengths have this weight,
+        "equal": the program of `MVU` is started from what the functions give. ``Soft(ν)``, ν = 4
+        for example: there is no refinement, and errors of the functions' lengths have this weight,
         see `MVU`. The map is then made in a second or two and shows the shape, but its distances
         are not true.
     solver : LowRankSDP, ConicSDP or None, default=None

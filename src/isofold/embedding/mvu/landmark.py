@@ -44,8 +44,8 @@ from isofold.sdp.posing.active_set import maximize_variance
 __all__ = ["LandmarkMVU"]
 
 LANDMARKS_A_COMPONENT = 20
-"""Landmarks for each component: 40 place 20,000 points of a roll to 0.0023, 100 to 0.0018 in five
-times the time."""
+"""Landmarks for each component: 40 map 20,000 points of a roll to 0.0023, 100 to 0.0018 in five times
+the time."""
 
 
 class LandmarkMVU(BaseUnfolder):
@@ -64,7 +64,7 @@ class LandmarkMVU(BaseUnfolder):
         Neighbors from which every point is reconstructed.
     n_neighbors : int or None, default=None
         Neighbors whose distances may not grow; by default as in `MVU`.
-    graph : {"knn", "mutual", "bridged", "eng"}, float, NeighborGraph or sparse, default="knn"
+    graph : Knn, Mutual, Radius, Bridged, Enhanced, Lengths, NeighborGraph or None, default=None
         The graph of these distances, see `MVU`.
     solver : LowRankSDP, ConicSDP or None, default=None
         Solver of the small programs; ``LowRankSDP(tol=3e-3)`` if None, where `tol` is the gap of
@@ -190,7 +190,7 @@ class LandmarkMVU(BaseUnfolder):
     def _named(
         self, points: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
     ) -> IntArray:
-        """Return the nodes that the user asked for, by name or by number."""
+        """Return the nodes that the user requested, by name or by number."""
         n = graph.n_nodes
         if not isinstance(self.landmarks, str):
             return _given_landmarks(self.landmarks, graph)
@@ -204,8 +204,8 @@ class LandmarkMVU(BaseUnfolder):
             centers = kmeans(points, m, random_state=rng, n_jobs=self.n_jobs).centers
             nearest = build_search(points, n_jobs=self.n_jobs).query(centers, 1)
             return np.unique(nearest.indices)
-        asked = setting("landmarks", self.landmarks)
-        msg = f"{asked} must be 'random', 'kmeans' or numbers of samples."
+        requested = setting("landmarks", self.landmarks)
+        msg = f"{requested} must be 'random', 'kmeans' or numbers of samples."
         raise InvalidInputError(msg)
 
 

@@ -17,7 +17,7 @@ from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
 __all__ = ["spread_from_landmarks"]
 
 ROW_SUM_ERROR = 1e-4
-"""Rows of Q add up to one; what is further off was amplified by an all but singular matrix."""
+"""Rows of Q add up to one; larger deviations come from a nearly singular matrix."""
 
 
 def spread_from_landmarks(weights: sp.csr_array, landmarks: IntArray) -> FloatArray:

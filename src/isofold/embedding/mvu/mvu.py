@@ -92,9 +92,9 @@ class MVU(BaseUnfolder):
     See Also
     --------
     DisjointMVU : For data in several components.
-    LandmarkMVU : Some landmarks stand for all points.
-    FastMVU : Smooth functions of the graph stand for all points.
-    IPA : Faster and more accurate on data that are a sheet; MVU asks for no patches.
+    LandmarkMVU : Some landmarks represent all points.
+    FastMVU : Smooth functions of the graph represent all points.
+    IPA : Faster and more accurate on data that are a sheet; MVU needs no patches.
 
     Notes
     -----

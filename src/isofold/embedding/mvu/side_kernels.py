@@ -56,7 +56,7 @@ def _refuse_nan(values: Any) -> None:
 
 
 def _classes(values: Any) -> IntArray:
-    """Return the number of every sample's class: samples with equal rows are of one."""
+    """Return the number of every sample's class: samples with equal rows have the same class."""
     columns = values.reshape(len(values), -1)
     try:
         codes = [np.unique(column, return_inverse=True)[1] for column in columns.T]

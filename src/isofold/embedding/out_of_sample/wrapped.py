@@ -1,4 +1,4 @@
-"""Embedders of others: fresh copies of them, what they are given, and what they make."""
+"""External embedders: fresh copies, their input, and their embeddings."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def fresh_estimator(estimator: Any, rng: np.random.RandomState) -> Any:
     embeds = hasattr(estimator, "fit_transform") or hasattr(estimator, "fit")
     if isinstance(estimator, type) or not embeds:
         msg = (
-            f"estimator={estimator!r} is no instance with fit_transform or fit, so that it embeds "
-            f"nothing. Pass one, such as sklearn.manifold.TSNE()."
+            f"estimator={estimator!r} is not an instance with fit_transform or fit, so that it "
+            f"embeds nothing. Pass one, such as sklearn.manifold.TSNE()."
         )
         raise InvalidInputError(msg)
     if not hasattr(estimator, "get_params"):

@@ -339,7 +339,7 @@ def distortion_of(points: FloatArray, embedding: FloatArray) -> FloatArray:
     return np.asarray(mean_at_nodes(errors, graph)[graph.node_of_sample])
 
 
-def nearest_points(points: FloatArray, asked: FloatArray, k: int, *, is_same: bool) -> Neighbors:
+def nearest_points(points: FloatArray, others: FloatArray, k: int, *, is_same: bool) -> Neighbors:
     """Return the nearest of some points to others, or to each other."""
     search = build_search(points)
-    return search.query_self(k) if is_same else search.query(asked, k)
+    return search.query_self(k) if is_same else search.query(others, k)

@@ -76,7 +76,7 @@ class Unfold(BaseEmbedder):
     n_components : int or "auto", default=2
         Dimension of the map; "auto" takes the smallest that keeps distances to `tolerance`.
     n_neighbors : int or "auto", default="auto"
-        Neighbors in the graphs of all methods; "auto" leaves it to each of them.
+        Neighbors in the graphs of all methods; "auto" leaves it to each method.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         What `X` holds: points, or distances (a sparse matrix of known ones, too).
     tolerance : float, default=0.1
@@ -124,7 +124,7 @@ class Unfold(BaseEmbedder):
     -----
     Same seed, same map, unless `max_seconds` had to be enforced. `transform` is that of the
     method used, row by row. A `DoubtfulMapWarning` is issued when distances are not kept to
-    `tolerance` (but for what the noise of a sheet adds to them), or when the evidence raised any
+    `tolerance` (apart from what the noise of a sheet adds), or when the evidence raised any
     doubt, whatever method was taken (``decision_.doubts``).
 
     Examples
@@ -228,7 +228,7 @@ class Unfold(BaseEmbedder):
         clock: Clock,
         rng: np.random.RandomState,
     ) -> Survey:
-        """Look at the data, through points if there are any with their distances."""
+        """Survey the data, as points if there are points with the given distances."""
         is_points = self.metric == "euclidean"
         survey = survey_samples(
             known,
@@ -284,9 +284,9 @@ class Unfold(BaseEmbedder):
 
 
 def points_of(distances: Any, clock: Clock) -> FloatArray | None:
-    """Return points with given distances, or None if there are none, or too many to look.
+    """Return points with given distances, or None if there are none or too many samples.
 
-    Distances are those of points if these have them between near samples, where errors matter most.
+    The points must have the distances between near samples, where errors matter most.
     """
     n_samples = distances.shape[0]
     in_time = FRACTION_FOR_POINTS * clock.seconds * EIGENVALUES_A_SECOND
@@ -307,7 +307,7 @@ def points_of(distances: Any, clock: Clock) -> FloatArray | None:
 
 
 def _without_rounding(factor: GramFactor) -> FloatArray:
-    """Return coordinates without those axes that hold but rounding; at least one.
+    """Return coordinates without the axes that hold only rounding; at least one axis.
 
     Rounding makes as many eigenvalues positive as negative, and as large.
     """
@@ -329,7 +329,7 @@ def measure(
     rng: np.random.RandomState,
     n_jobs: int | None,
 ) -> MapSummary:
-    """Return how true a map is, measured at some of its samples; copies count once."""
+    """Return how true a map is, measured at some samples; copies count once."""
     if trial.is_exact:
         return MapSummary(1.0, 1.0, 0.0, 0.0)
     if sp.issparse(X):
