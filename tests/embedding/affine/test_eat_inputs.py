@@ -181,7 +181,7 @@ def test_a_matrix_cannot_move_pieces_apart_without_end():
             "does not distinguish any two samples",
         ),
         ({"kernel": lambda X, Y: X @ Y.T + np.arange(len(Y))}, "kernel of X.*not symmetric"),
-        ({"kernel": lambda X, Y: -X @ Y.T}, "does not tell|negative eigenvalues"),
+        ({"kernel": lambda X, Y: -X @ Y.T}, "does not distinguish|negative eigenvalues"),
         ({"kernel": lambda X, Y: X[:, :2] @ Y[:, :2].T - X[:, 2:] @ Y[:, 2:].T}, "negative eigen"),
         ({"gamma": "scale"}, "gamma='scale'"),
         ({"kernel_params": {"sigma": 1.0}}, "must be a dict with 'degree'"),

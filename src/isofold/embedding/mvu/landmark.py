@@ -44,8 +44,8 @@ from isofold.sdp.posing.active_set import maximize_variance
 __all__ = ["LandmarkMVU"]
 
 LANDMARKS_A_COMPONENT = 20
-"""Landmarks for each component: 40 map 20,000 points of a roll to 0.0023, 100 to 0.0018 in five times
-the time."""
+"""Landmarks for each component: 40 map 20,000 points of a roll to 0.0023, 100 to 0.0018 in five
+times the time."""
 
 
 class LandmarkMVU(BaseUnfolder):
