@@ -25,6 +25,7 @@ from isofold._findings import (
 from isofold._findings.finding import GIVEN
 from isofold._findings.texts import TEXTS
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
+from isofold.sdp import SDPSolution, Status
 
 SOURCE = Path(isofold.__file__).parent
 
@@ -174,6 +175,24 @@ def test_errors_speak_the_vocabulary_of_the_caller():
         assert setting("n_components", 3) == "--n-components 3"
         assert setting("angles", True) == "--set angles=true"
     assert parameter("n_neighbors") == "n_neighbors"
+
+
+def test_the_status_of_a_solution_is_a_finding():
+    known = {"min_dual_eigenvalue": 0.0, "max_violation": 0.0, "rank": 1, "n_iter": 3}
+    for status, is_raised in ((Status.CERTIFIED, False), (Status.RANK_LIMIT, True)):
+        solution = SDPSolution(
+            coordinates=np.zeros((2, 1)),
+            status=status,
+            message="What was seen.",
+            primal=1.0,
+            dual=2.0,
+            gap=0.5,
+            seconds=0.0,
+            certificate=None,
+            **known,
+        )
+        found = solution.finding
+        assert (found.is_raised, found.value, found.text()) == (is_raised, 0.5, "What was seen.")
 
 
 def made_codes():

@@ -29,7 +29,7 @@ DATA = ("BSC", "SR1", "SR2", "FM", "COIL20")
 REPRESENTATIVES = {"a": "extremes", "b": "farthest", "c": "hull"}
 LINKS: dict[str, dict[str, Any]] = {
     "a": {"links": "largest"},
-    "b": {"links": 2},
+    "b": {"links": "closest", "n_links": 2},
     "c": {"links": "nearest"},
 }
 CHOICES = ("aa", "ba", "ca", "ab", "ac")

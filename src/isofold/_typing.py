@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -10,5 +11,17 @@ import numpy.typing as npt
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Metric: TypeAlias = Literal["euclidean", "precomputed"]
+Kernel: TypeAlias = Literal["rbf", "poly", "linear", "precomputed"] | Callable[..., Any]
+Auto: TypeAlias = Literal["auto"]
+
+
+class Clusterer(Protocol):
+    """A clusterer of scikit-learn's kind."""
+
+    def fit_predict(self, X: Any) -> Any:
+        """Return one label a sample."""
+
+
 Matrix: TypeAlias = Any
 """A dense array, a SciPy sparse array, or (for objectives only) a LinearOperator."""

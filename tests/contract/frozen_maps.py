@@ -200,7 +200,7 @@ EXTRA = {
         MOONS[:20] + 0.01,
     ),
     "disjoint mvu two links": (
-        lambda: DisjointMVU(links=2, n_neighbors=6, **FIRST).fit(MOONS),
+        lambda: DisjointMVU(links="closest", n_links=2, n_neighbors=6, **FIRST).fit(MOONS),
         MOONS[:20] + 0.01,
     ),
     "disjoint mvu farthest": (

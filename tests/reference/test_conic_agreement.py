@@ -8,7 +8,10 @@ from isofold.sdp.solvers.conic import ConicSDP
 from support.sdp_checks import SOLVER_TOL, assert_valid_bound, solver_name, takes
 from support.sdp_random import FAMILIES
 
-SEEDS = range(40)
+QUICK = 10
+"""Seeds of every family that each run looks at; the others are slow tests."""
+
+SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] * (seed >= QUICK)) for seed in range(40)]
 PATIENCE = 10.0
 """Seconds after which either solver must give up; all need well under two."""
 

@@ -26,17 +26,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import BaseEmbedder, Fit
 from isofold._findings import Diagnosis, Finding, setting
 from isofold._progress.stages import interrupted
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import Auto, Clusterer, FloatArray, IntArray
 from isofold._validation import LARGEST_UNIT, check_count, check_seed
 from isofold.exceptions import InvalidInputError
 from isofold.extension.patch_map import MappedPoints, assemble
@@ -45,6 +45,7 @@ from isofold.neighbors import NeighborGraph, build_graph, levina_bickel_dimensio
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import check_same_samples
 from isofold.neighbors.point_set import PointSet
+from isofold.patches.choices import Cover
 from isofold.patches.noise_axes import find_reduction, is_flat
 from isofold.sdp import LowRankSDP
 from isofold.stitching.components import StitchedMap, project_whole, stitch_components
@@ -185,13 +186,13 @@ class IPA(BaseEmbedder):
     def __init__(
         self,
         *,
-        n_components: Any = 2,
-        cover: Any = "balls",
-        n_patches: Any = "auto",
-        chart: Any = "quadratic",
+        n_components: int | Auto = 2,
+        cover: Literal["balls", "kmeans", "ldlc"] | Clusterer | Cover = "balls",
+        n_patches: int | Auto = "auto",
+        chart: Literal["quadratic", "pca"] | BaseEstimator = "quadratic",
         n_neighbors: int = 12,
         terms: StitchTerms | None = None,
-        solver: Any = None,
+        solver: LowRankSDP | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,

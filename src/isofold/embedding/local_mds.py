@@ -31,7 +31,7 @@ from sklearn.utils.random import sample_without_replacement
 from isofold._base import BaseEmbedder, Fit
 from isofold._memory import block_rows
 from isofold._progress.stages import interruptible, stage
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import FloatArray, IntArray, Metric
 from isofold._validation import (
     check_choice,
     check_count,
@@ -158,7 +158,7 @@ class LocalMDS(BaseEmbedder):
         *,
         n_components: int = 2,
         n_neighbors: int = 10,
-        metric: str = "euclidean",
+        metric: Metric = "euclidean",
         balance: float = 0.12,
         radius: float = 0.01,
         n_epochs: int = 120,

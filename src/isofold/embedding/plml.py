@@ -18,14 +18,14 @@ Strange, H. (2011). Piecewise-linear manifold learning. PhD thesis, Aberystwyth 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from isofold._base import BaseEmbedder, Fit
 from isofold._findings import setting
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import Auto, Clusterer, FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_flag, check_seed, check_units
 from isofold.exceptions import InvalidInputError
 from isofold.extension.plane_map import PlaneMap
@@ -154,9 +154,9 @@ class PLML(BaseEmbedder):
         self,
         *,
         n_components: int = 2,
-        cell_size: Any = "auto",
-        clustering: Any = "balanced",
-        merge: str = "parallel",
+        cell_size: int | Auto = "auto",
+        clustering: Literal["balanced", "gmm", "mst"] | Clusterer | Cover = "balanced",
+        merge: Literal["parallel", "parallel_projections", "orthogonal", "isomap"] = "parallel",
         n_neighbors: int = 12,
         refine: bool = False,
         start: int | None = None,
@@ -297,14 +297,14 @@ class PLML(BaseEmbedder):
             size = choose_cell_size(
                 points[largest], table[largest], self.n_components, quickly, rng
             )
-        size = min(size, len(points))
+        n_points = min(int(size), len(points))
         labels = np.empty(len(points), dtype=np.intp)
         n_cells = 0
         for component in range(int(components.max()) + 1):
             own = np.flatnonzero(components == component)
-            labels[own] = n_cells + cut(table[own], size)
+            labels[own] = n_cells + cut(table[own], n_points)
             n_cells = int(labels[own].max()) + 1
-        return size, labels
+        return n_points, labels
 
     def _start_among(self, node_of: IntArray) -> int:
         """Return the node at, or nearest to, the sample from which the walk starts."""

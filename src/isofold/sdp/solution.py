@@ -7,6 +7,7 @@ from enum import Enum
 
 import numpy as np
 
+from isofold._findings import Finding, Severity
 from isofold._typing import FloatArray
 from isofold.sdp.certificate import Certificate
 
@@ -94,6 +95,16 @@ class SDPSolution:
     seconds: float
     certificate: Certificate | None = field(repr=False)
     warnings: tuple[str, ...] = ()
+
+    @property
+    def finding(self) -> Finding:
+        """The status as a finding: checked if it is certified, else a doubt or a failure."""
+        severity = {
+            Status.CERTIFIED: Severity.CHECKED,
+            Status.INEXACT_CERTIFICATE: Severity.CHECKED,
+            Status.INFEASIBLE: Severity.FAILURE,
+        }.get(self.status, Severity.DOUBT)
+        return Finding.of("not_certified", severity, value=self.gap, message=self.message)
 
     @property
     def gram(self) -> FloatArray:

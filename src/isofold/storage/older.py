@@ -6,7 +6,7 @@ wrote ourselves are left as they are.
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,8 @@ def _with_choices(stored: dict[str, Any]) -> dict[str, Any]:
     if "graph" in stored:
         is_default = isinstance(stored["graph"], str) and stored["graph"] == "knn"
         stored["graph"] = None if is_default else named_graph(stored["graph"])
+    if isinstance(stored.get("links"), Integral):
+        stored["n_links"], stored["links"] = int(stored["links"]), "closest"
     for name in ("cover", "clustering"):
         if is_raw(stored.get(name)):
             stored[name] = _cover(stored[name])

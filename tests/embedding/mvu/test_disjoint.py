@@ -175,28 +175,29 @@ def test_connected_data_are_unfolded_by_mvu():
 @ignore_doubts
 @pytest.mark.parametrize("representatives", ["extremes", "farthest", "hull"])
 @pytest.mark.parametrize(
-    ("links", "n_bridges"),
-    [("largest", 3), ("nearest", 3), ("closest", None), (1, None), (2, None)],
+    ("links", "n_links", "n_bridges"),
+    [("largest", 1, 3), ("nearest", 1, 3), ("closest", 1, None), ("closest", 2, None)],
 )
-def test_strategies(representatives, links, n_bridges):
+def test_strategies(representatives, links, n_links, n_bridges):
     # Four squares at the corners of a larger one: two links of each close a cycle.
     square = grid(4, 4)
     corners = [[0.0, 0.0], [10.0, 0.5], [0.5, 11.0], [11.0, 12.0]]
     X = np.concatenate([square + corner for corner in corners])
-    fitted = model(n_neighbors=8, representatives=representatives, links=links).fit(X)
+    chosen = {"representatives": representatives, "links": links, "n_links": n_links}
+    fitted = model(n_neighbors=8, **chosen).fit(X)
     assert np.bincount(fitted.component_).tolist() == [16] * 4
     np.testing.assert_allclose(fitted.singular_values_, 1.0, rtol=0, atol=ISOMETRIC)
     assert one_nn_error(fitted.embedding_, fitted.component_) == 0.0
     if n_bridges is not None:
         assert len(fitted.bridges_) == n_bridges
-    elif links == 2:
+    elif n_links == 2:
         assert len(fitted.bridges_) >= 4
     # Links across components, none within.
     assert (
         fitted.component_[fitted.bridges_[:, 0]] != fitted.component_[fitted.bridges_[:, 1]]
     ).all()
     lengths = np.linalg.norm(X[fitted.bridges_[:, 0]] - X[fitted.bridges_[:, 1]], axis=1)
-    if links != 2:
+    if n_links != 2:
         np.testing.assert_allclose(fitted.placement_.link_lengths, lengths, rtol=0.5)
     for piece in range(4):
         own = fitted.component_ == piece
@@ -320,8 +321,8 @@ def test_new_points_stay_with_their_component(X, fitted):
     [
         ({"representatives": "corners"}, "'corners'"),
         ({"links": "all"}, "'all'"),
-        ({"links": 0}, "links=0"),
-        ({"links": 1.5}, "links=1.5 must be one of largest, closest, nearest, or a whole number"),
+        ({"n_links": 0}, "n_links=0"),
+        ({"links": 2}, "links=2"),
         ({"links": True}, "links=True"),
         ({"placement": "free"}, "placement='free'"),
         ({"metric": "cosine"}, "metric='cosine'"),

@@ -83,6 +83,8 @@ def _as_objects(settings: dict[str, Any]) -> dict[str, Any]:
     made = dict(settings)
     if "graph" in made:
         made["graph"] = named_graph(made["graph"])
+    if isinstance(made.get("links"), int):
+        made["links"], made["n_links"] = "closest", made["links"]
     lengths = made.get("lengths")
     if isinstance(lengths, int | float) and not isinstance(lengths, bool):
         made["lengths"] = Soft(float(lengths))

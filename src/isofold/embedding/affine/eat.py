@@ -28,7 +28,7 @@ from isofold._base import Fit
 from isofold._findings import Finding, setting
 from isofold._parallel import n_workers
 from isofold._progress.stages import interrupted
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import Auto, FloatArray, IntArray, Kernel
 from isofold._validation import check_count, check_seed
 from isofold.embedding.affine.base import (
     KernelEmbedder,
@@ -51,6 +51,7 @@ from isofold.embedding.mvu.base import (
 from isofold.exceptions import EarlyInterrupt, InvalidInputError
 from isofold.extension import KernelMap
 from isofold.neighbors import NeighborGraph, build_graph, connect, mean_at_nodes
+from isofold.sdp import ConicSDP, DenseSDP, LowRankSDP
 from isofold.sdp.posing.two_stage import Stretched
 
 __all__ = ["EAT"]
@@ -178,11 +179,11 @@ class EAT(KernelEmbedder):
         *,
         n_components: int = 2,
         n_neighbors: int | None = None,
-        kernel: Any = "rbf",
-        gamma: Any = "auto",
+        kernel: Kernel = "rbf",
+        gamma: float | Auto = "auto",
         kernel_params: dict[str, Any] | None = None,
         slack: float = 0.005,
-        solver: Any = None,
+        solver: LowRankSDP | DenseSDP | ConicSDP | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from isofold._base import Fit
 from isofold._findings import Finding, parameter, setting
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import Auto, Clusterer, FloatArray, IntArray, Kernel
 from isofold._validation import check_count, check_seed, check_units
 from isofold.embedding.affine.base import (
     KernelEmbedder,
@@ -64,8 +64,9 @@ from isofold.extension import (
 )
 from isofold.linalg import deterministic_signs, principal_coordinates
 from isofold.neighbors import Bridged, NeighborGraph, build_graph, mean_at_nodes, resolve_graph
+from isofold.patches.choices import Cover
 from isofold.patches.tesserae import Tesserae, cut_tesserae
-from isofold.sdp import DenseSDP
+from isofold.sdp import ConicSDP, DenseSDP, LowRankSDP
 from isofold.sdp.posing.two_stage import Stretched, stretch
 
 __all__ = ["TesseraMap"]
@@ -201,11 +202,11 @@ class TesseraMap(KernelEmbedder):
         *,
         n_components: int = 2,
         n_neighbors: int | None = None,
-        cover: Any = "affinity",
+        cover: Literal["affinity", "kmeans", "ldlc"] | Clusterer | Cover | None = "affinity",
         n_links: int | None = None,
-        kernel: Any = "rbf",
-        gamma: Any = "auto",
-        solver: Any = None,
+        kernel: Kernel = "rbf",
+        gamma: float | Auto = "auto",
+        solver: LowRankSDP | DenseSDP | ConicSDP | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,

@@ -291,7 +291,7 @@ def find_bridges(graph: NeighborGraph) -> Iterator[Finding]:
 def find_uncertified(solution: SDPSolution) -> Iterator[Finding]:
     """Yield a finding unless the solution is certified."""
     if solution.status not in TRUSTED:
-        yield Finding.of("not_certified", Severity.DOUBT, message=solution.message)
+        yield solution.finding
 
 
 def is_loose(unfolded: Unfolded) -> bool:

@@ -19,14 +19,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from isofold._memory import require_memory
-from isofold._typing import FloatArray
+from isofold._typing import FloatArray, Metric
 from isofold.embedding.mvu.base import BaseUnfolder, make_solver
 from isofold.embedding.mvu.mvu import pose
 from isofold.embedding.mvu.side_kernels import side_kernel
 from isofold.exceptions import InvalidInputError
 from isofold.linalg import double_center
 from isofold.neighbors import GraphChoice, NeighborGraph
-from isofold.sdp import SDPSolution, Soft
+from isofold.sdp import ConicSDP, DenseSDP, LowRankSDP, SDPSolution, Soft
 
 __all__ = ["ColoredMVU", "hsic"]
 
@@ -97,10 +97,10 @@ default="auto"
         n_components: int = 2,
         n_neighbors: int | None = None,
         graph: GraphChoice | NeighborGraph | None = None,
-        metric: Literal["euclidean", "precomputed"] = "euclidean",
+        metric: Metric = "euclidean",
         kernel: Any = "auto",
         lengths: Literal["equal", "at_most"] | Soft = "equal",
-        solver: Any = None,
+        solver: LowRankSDP | DenseSDP | ConicSDP | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,

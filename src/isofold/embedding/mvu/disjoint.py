@@ -18,17 +18,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from isofold._base import BaseEmbedder, Fit
-from isofold._findings import Finding, Severity, setting
+from isofold._findings import Finding, Severity
 from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import FloatArray, IntArray, Metric
 from isofold._validation import check_choice, check_count, check_seed
 from isofold.embedding.mvu.base import (
     TRUSTED,
@@ -45,7 +44,6 @@ from isofold.embedding.mvu.base import (
     triangle_violation,
 )
 from isofold.embedding.mvu.mvu import pose
-from isofold.exceptions import InvalidInputError
 from isofold.linalg import classical_scaling
 from isofold.neighbors import (
     LengthErrors,
@@ -64,7 +62,7 @@ from isofold.placement.placement import Placement
 from isofold.placement.representatives import STRATEGIES as REPRESENTATIVES
 from isofold.placement.representatives import choose_representatives
 from isofold.placement.rigid.place import place_rigidly
-from isofold.sdp import SDPSolution
+from isofold.sdp import ConicSDP, LowRankSDP, SDPSolution
 
 __all__ = ["DisjointMVU"]
 
@@ -91,9 +89,11 @@ class DisjointMVU(BaseEmbedder):
     representatives : {"extremes", "farthest", "hull"}, default="extremes"
         Points that represent a component: the ends of its principal axes (2r), points far from each
         other (2^r), or the corners of its convex hull. Ends of links join them.
-    links : {"largest", "closest", "nearest"} or int, default="largest"
-        How components are linked: the largest to its closest, again and again; each to its closest
-        one, or to that many; each to its closest, again and again.
+    links : {"largest", "closest", "nearest"}, default="largest"
+        How components are linked: the largest to its closest, again and again; each to its
+        `n_links` closest ones; each to its closest, again and again.
+    n_links : int, default=1
+        To how many of its closest components each is linked, if `links` is "closest".
     placement : {"rigid", "affine"}, default="rigid"
         The global stage: rigid motions of components in the map's space, ties broken by the
         distances between representatives; or the paper's affine maps, which may squash components.
@@ -156,11 +156,12 @@ class DisjointMVU(BaseEmbedder):
         *,
         n_components: int = 2,
         n_neighbors: int | None = None,
-        metric: str = "euclidean",
-        representatives: str = "extremes",
-        links: Any = "largest",
-        placement: str = "rigid",
-        solver: Any = None,
+        metric: Metric = "euclidean",
+        representatives: Literal["extremes", "farthest", "hull"] = "extremes",
+        links: Literal["largest", "closest", "nearest"] = "largest",
+        n_links: int = 1,
+        placement: Literal["rigid", "affine"] = "rigid",
+        solver: LowRankSDP | ConicSDP | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -170,6 +171,7 @@ class DisjointMVU(BaseEmbedder):
         self.metric = metric
         self.representatives = representatives
         self.links = links
+        self.n_links = n_links
         self.placement = placement
         self.solver = solver
         self.random_state = random_state
@@ -180,7 +182,8 @@ class DisjointMVU(BaseEmbedder):
         r = check_count(self.n_components, name="n_components")
         check_choice(self.placement, ("rigid", "affine"), name="placement")
         check_choice(self.representatives, tuple(REPRESENTATIVES), name="representatives")
-        _read_links(self.links)
+        check_choice(self.links, STRATEGIES, name="links")
+        check_count(self.n_links, name="n_links")
         rng = check_seed(self.random_state)
         graph = resolve_graph(
             X,
@@ -237,9 +240,13 @@ class DisjointMVU(BaseEmbedder):
 
     def _linked(self, X: FloatArray, graph: NeighborGraph) -> NeighborGraph:
         """Return the graph with links between its components."""
-        strategy, n_links = _read_links(self.links)
         return connect(
-            X, graph, strategy=strategy, n_links=n_links, metric=self.metric, n_jobs=self.n_jobs
+            X,
+            graph,
+            strategy=self.links,
+            n_links=self.n_links if self.links == "closest" else 1,
+            metric=self.metric,
+            n_jobs=self.n_jobs,
         )
 
     def _unfold_components(
@@ -300,19 +307,6 @@ def _scaled(graph: NeighborGraph) -> FloatArray | None:
         return None
     squares = graph.adjacency.toarray().astype(np.float64) ** 2
     return classical_scaling(squares, n - 1).coordinates
-
-
-def _read_links(links: Any) -> tuple[str, int]:
-    """Return how components are linked, and to how many each is."""
-    if isinstance(links, Integral) and not isinstance(links, bool):
-        return "closest", check_count(links, name="links")
-    if not isinstance(links, str):
-        msg = (
-            f"{setting('links', links)} must be one of {', '.join(STRATEGIES)}, or a whole number: "
-            f"to how many of the closest components each is linked."
-        )
-        raise InvalidInputError(msg)
-    return check_choice(links, STRATEGIES, name="links"), 1
 
 
 def _ends_by_component(links: Links, n_components: int) -> list[IntArray]:

@@ -21,13 +21,13 @@ from typing import Any, Literal
 import numpy as np
 
 from isofold._findings import setting
-from isofold._typing import FloatArray
+from isofold._typing import FloatArray, Metric
 from isofold._validation import check_count, check_positive
 from isofold.embedding.mvu.base import BaseUnfolder, make_solver
 from isofold.embedding.mvu.mvu import pose
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import GraphChoice, NeighborGraph
-from isofold.sdp import LowRankSDP, SDPSolution, Soft
+from isofold.sdp import ConicSDP, DenseSDP, LowRankSDP, SDPSolution, Soft
 from isofold.sdp.posing.compression import compress
 from isofold.sdp.posing.laplacian_basis import laplacian_basis
 
@@ -107,9 +107,9 @@ class FastMVU(BaseUnfolder):
         n_functions: int = 10,
         n_neighbors: int | None = None,
         graph: GraphChoice | NeighborGraph | None = None,
-        metric: Literal["euclidean", "precomputed"] = "euclidean",
+        metric: Metric = "euclidean",
         lengths: Literal["equal"] | Soft = "equal",
-        solver: Any = None,
+        solver: LowRankSDP | DenseSDP | ConicSDP | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,

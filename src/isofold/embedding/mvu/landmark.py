@@ -21,7 +21,8 @@ semidefinite programming and kernel matrix factorization. AISTATS, 381-388.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg
@@ -38,7 +39,7 @@ from isofold.embedding.mvu.reconstruction import reconstruction_weights
 from isofold.exceptions import InvalidInputError
 from isofold.extension import BarycentricMap, fit_barycentric
 from isofold.neighbors import GraphChoice, NeighborGraph, build_search
-from isofold.sdp import SDPSolution
+from isofold.sdp import ConicSDP, DenseSDP, LowRankSDP, SDPSolution
 from isofold.sdp.posing.active_set import maximize_variance
 
 __all__ = ["LandmarkMVU"]
@@ -116,11 +117,11 @@ class LandmarkMVU(BaseUnfolder):
         *,
         n_components: int = 2,
         n_landmarks: int | None = None,
-        landmarks: Any = "random",
+        landmarks: Literal["random", "kmeans"] | IntArray | Sequence[int] = "random",
         n_weights: int = 12,
         n_neighbors: int | None = None,
         graph: GraphChoice | NeighborGraph | None = None,
-        solver: Any = None,
+        solver: LowRankSDP | DenseSDP | ConicSDP | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,

@@ -23,12 +23,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from isofold._findings import setting
-from isofold._typing import FloatArray
+from isofold._typing import FloatArray, Metric
 from isofold._validation import check_flag, check_positive
 from isofold.embedding.mvu.base import BaseUnfolder, default_neighbors, make_solver
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import GraphChoice, Lengths, NeighborGraph, join_shared, resolve_graph
-from isofold.sdp import GramSDP, SDPSolution, Soft
+from isofold.sdp import ConicSDP, DenseSDP, GramSDP, LowRankSDP, SDPSolution, Soft
 from isofold.sdp.posing.natural_units import natural_penalty
 
 __all__ = ["MVU", "pose"]
@@ -125,10 +125,10 @@ class MVU(BaseUnfolder):
         n_components: int = 2,
         n_neighbors: int | None = None,
         graph: GraphChoice | NeighborGraph | None = None,
-        metric: Literal["euclidean", "precomputed"] = "euclidean",
+        metric: Metric = "euclidean",
         lengths: Literal["equal", "at_most"] | Soft = "equal",
         angles: bool = False,
-        solver: Any = None,
+        solver: LowRankSDP | DenseSDP | ConicSDP | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,

@@ -12,7 +12,8 @@ in manifold learning. AAAI.
 
 from __future__ import annotations
 
-from typing import Any, Self, cast
+from collections.abc import Callable
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import BaseEmbedder, Fit
 from isofold._progress.stages import stage
-from isofold._typing import BoolArray, FloatArray
+from isofold._typing import Auto, BoolArray, FloatArray
 from isofold._validation import check_choice, check_count, check_points, check_same_rows, check_seed
 from isofold.embedding.out_of_sample.wrapped import (
     embedding_of,
@@ -141,10 +142,11 @@ class OutOfSample(BaseEmbedder):
         self,
         estimator: Any = None,
         *,
-        method: Any = "goose",
-        n_neighbors: Any = 10,
-        scaling: str = "least_squares",
-        search: str = "auto",
+        method: Literal["goose", "barycentric", "kernel_ridge", "nystrom"]
+        | Callable[[FloatArray, FloatArray], PointMap] = "goose",
+        n_neighbors: int | Auto = 10,
+        scaling: Literal["least_squares", "range", "isotropic"] = "least_squares",
+        search: Literal["auto", "kd_tree", "brute", "hnsw"] = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -325,7 +327,7 @@ class OutOfSample(BaseEmbedder):
                     f"transform(X) to place new points. Return an object that has."
                 )
                 raise InvalidInputError(msg)
-            return cast(PointMap, extension)
+            return extension
         if self.method == "goose":
             refuse_few_neighbors(k, Y.shape[1])
             return GooseMap(training, k, self.scaling, interpolates=True, n_jobs=n_jobs)

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from isofold._base import BaseEmbedder, Fit
 from isofold._findings import setting
 from isofold._progress.stages import stage
-from isofold._typing import FloatArray
+from isofold._typing import Auto, FloatArray, Metric
 from isofold._validation import (
     check_choice,
     check_count,
@@ -144,9 +144,9 @@ class Unfold(BaseEmbedder):
     def __init__(
         self,
         *,
-        n_components: Any = 2,
-        n_neighbors: Any = "auto",
-        metric: str = "euclidean",
+        n_components: int | Auto = 2,
+        n_neighbors: int | Auto = "auto",
+        metric: Metric = "euclidean",
         tolerance: float = 0.1,
         max_seconds: float = 300.0,
         random_state: Any = None,
