@@ -19,18 +19,18 @@ if _TYPE_CHECKING:
     from isofold._progress.stages import progress
     from isofold.assessment import assess
     from isofold.clustering import LDLC, MPPCA, VQPCA, GeodesicKMedoids, LocalSubspaceClassifier
-    from isofold.embedding.affine.eat import EAT
-    from isofold.embedding.affine.tesseramap import TesseraMap
-    from isofold.embedding.ipa import IPA
-    from isofold.embedding.local_mds import LocalMDS
-    from isofold.embedding.mvu.colored import ColoredMVU
-    from isofold.embedding.mvu.disjoint import DisjointMVU
-    from isofold.embedding.mvu.fast import FastMVU
-    from isofold.embedding.mvu.landmark import LandmarkMVU
-    from isofold.embedding.mvu.mvu import MVU
-    from isofold.embedding.out_of_sample.out_of_sample import OutOfSample
-    from isofold.embedding.plml import PLML
-    from isofold.embedding.unfold.unfold import Unfold
+    from isofold.embedding.affine.eat import EAT as EAT
+    from isofold.embedding.affine.tesseramap import TesseraMap as TesseraMap
+    from isofold.embedding.ipa import IPA as IPA
+    from isofold.embedding.local_mds import LocalMDS as LocalMDS
+    from isofold.embedding.mvu.colored import ColoredMVU as ColoredMVU
+    from isofold.embedding.mvu.disjoint import DisjointMVU as DisjointMVU
+    from isofold.embedding.mvu.fast import FastMVU as FastMVU
+    from isofold.embedding.mvu.landmark import LandmarkMVU as LandmarkMVU
+    from isofold.embedding.mvu.mvu import MVU as MVU
+    from isofold.embedding.out_of_sample.out_of_sample import OutOfSample as OutOfSample
+    from isofold.embedding.plml import PLML as PLML
+    from isofold.embedding.unfold.unfold import Unfold as Unfold
     from isofold.extension.out_of_range import is_outside
     from isofold.patches import Cover
     from isofold.reports import report
@@ -38,26 +38,14 @@ if _TYPE_CHECKING:
     from isofold.storage import load, save
 
 __version__ = "0.1.0"
-__all__ = [
-    "EAT",
-    "IPA",
+__all__ = [  # noqa: PLE0604 - methods are entered in their catalog alone
     "LDLC",
     "MPPCA",
-    "MVU",
-    "PLML",
     "VQPCA",
-    "ColoredMVU",
     "Cover",
-    "DisjointMVU",
-    "FastMVU",
     "GeodesicKMedoids",
-    "LandmarkMVU",
-    "LocalMDS",
     "LocalSubspaceClassifier",
-    "OutOfSample",
     "StitchTerms",
-    "TesseraMap",
-    "Unfold",
     "assess",
     "datasets",
     "exceptions",
@@ -71,6 +59,7 @@ __all__ = [
     "report",
     "save",
     "sdp",
+    *(method.name for method in _CATALOG if method.is_public),
 ]
 
 # Functions and clusterers, by the room they live in; methods are in their catalog.
