@@ -87,7 +87,8 @@ def explain(
 ) -> tuple[Finding, ...]:
     """Return the findings of a decision, in the order in which they are read."""
     r, doubts = trial.choice.n_components, trial.doubts(survey)
-    name = BY_CLASS[CLASSES[trial.method]].title
+    used = BY_CLASS[CLASSES[trial.method]]
+    name = f"{used.title} ({used.name})" if used.is_public else used.title
     lost = quality.length_error > tolerance
     return (
         *(_doubted(note, doubts, trial) for note in survey.notes),
