@@ -499,3 +499,13 @@ print(mvu.solution_.status.name, mvu.embedding_.shape)
     )
     assert run.stdout.split(maxsplit=1) == ["ITERATION_LIMIT", "(500, 2)\n"]
     assert "InterruptedFitWarning" in run.stderr
+
+
+def test_an_interruption_is_a_finding():
+    presser = Presser("relax points", at=4)
+    with progress(presser), pytest.warns(InterruptedFitWarning) as caught:
+        short = LocalMDS(n_epochs=200, random_state=0).fit(X)
+    assert "interrupted" in short.diagnosis_.codes
+    # It is warned of once, and a fit that ends by itself has no such finding.
+    assert len(caught) == 1
+    assert "interrupted" not in LocalMDS(n_epochs=20, random_state=0).fit(X).diagnosis_

@@ -18,10 +18,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isofold._display import DisplayMixin
-from isofold._findings import Diagnosis, Finding, emit, parameter, setting
+from isofold._findings import Diagnosis, Finding, Severity, emit, parameter, setting
 from isofold._memory import require_memory
 from isofold._parallel import one_blas_thread
-from isofold._progress.stages import fitting
+from isofold._progress.stages import fitting, interrupted
 from isofold._typing import FloatArray
 from isofold._validation import (
     check_distances,
@@ -207,9 +207,12 @@ class BaseEmbedder(
         embedding = self._checked("_fit", fit.embedding, X)
         for name, value in fit.attributes:
             setattr(self, f"{name}_", value)
-        self.map_, self.diagnosis_ = fit.map_, Diagnosis(fit.findings)
+        findings = fit.findings
+        if interrupted():
+            findings = (*findings, Finding.of("interrupted", Severity.DOUBT))
+        self.map_, self.diagnosis_ = fit.map_, Diagnosis(findings)
         self.embedding_ = embedding
-        emit(fit.findings)
+        emit(findings)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
         """Embed the points and return the embedding.

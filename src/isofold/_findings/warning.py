@@ -7,8 +7,12 @@ import warnings
 from collections.abc import Iterable
 
 from isofold._findings.finding import Finding, summarize
-from isofold._findings.texts import CONVERGENCE, DISCONNECTED, DOUBTFUL
-from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
+from isofold._findings.texts import CONVERGENCE, DISCONNECTED, DOUBTFUL, INTERRUPTED
+from isofold.exceptions import (
+    DisconnectedGraphWarning,
+    DoubtfulMapWarning,
+    InterruptedFitWarning,
+)
 
 __all__ = ["emit", "warn_user", "warning_of"]
 
@@ -21,6 +25,7 @@ def _warnings() -> dict[str, type[Warning]]:
         DISCONNECTED: DisconnectedGraphWarning,
         CONVERGENCE: ConvergenceWarning,
         DOUBTFUL: DoubtfulMapWarning,
+        INTERRUPTED: InterruptedFitWarning,
     }
 
 
@@ -34,7 +39,8 @@ def emit(findings: Iterable[Finding]) -> None:
     raised = [finding for finding in findings if finding.is_raised]
     for category, warning in _warnings().items():
         own = [finding for finding in raised if finding.category == category]
-        if own:
+        # Of an interruption the outermost fit warns, at its end.
+        if own and category != INTERRUPTED:
             is_doubt = category == DOUBTFUL
             text = summarize(own) if is_doubt else " ".join(finding.text() for finding in own)
             warn_user(text, warning)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isofold._findings.texts.text import CONVERGENCE, DISCONNECTED, Text
+from isofold._findings.texts.text import CONVERGENCE, DISCONNECTED, INTERRUPTED, Text
 
 __all__ = ["FIT_TEXTS"]
 
@@ -10,6 +10,11 @@ __all__ = ["FIT_TEXTS"]
 _GIVEN = {
     "given": Text("{message}", "{advice}"),
     "not_certified": Text("{message}", category=CONVERGENCE),
+    "interrupted": Text(
+        "The fit was interrupted. The result is the best found until then.",
+        "Look at its status and its quality before you rely on it, or fit again.",
+        category=INTERRUPTED,
+    ),
     "not_certified/components": Text(
         "{n_uncertified} of {n_components} components are not certified. Component {number}: "
         "{message}",

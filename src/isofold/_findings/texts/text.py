@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CONVERGENCE", "DISCONNECTED", "DOUBTFUL", "Text"]
+__all__ = ["CONVERGENCE", "DISCONNECTED", "DOUBTFUL", "INTERRUPTED", "Text"]
 
 DOUBTFUL = "doubtful"
 DISCONNECTED = "disconnected"
 CONVERGENCE = "convergence"
+INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ NOTES = "isofold embed"
 PREPROCESSING = "recipe"
 """Name under which model files hold the preprocessing."""
 
-QUALITY, LOST_DISTANCES = "quality", "lost_distances"
+QUALITY, LOST_DISTANCES, INTERRUPTED = "quality", "lost_distances", "interrupted"
 """Findings of a decision that are shown apart: in the table of scores, and as the last warning."""
 
 
@@ -106,7 +106,9 @@ def _tell_findings(
     diagnosis: Diagnosis, seen: Watched, console: Console, *, is_explained: bool
 ) -> None:
     """Say what to doubt and what to know; what a decision has explained is not said again."""
-    doubts = [finding.text(SHELL) for finding in diagnosis.raised]
+    # Of an interruption the console has heard already.
+    raised = [finding for finding in diagnosis.raised if finding.code != INTERRUPTED]
+    doubts = [finding.text(SHELL) for finding in raised]
     notes = [finding.text(SHELL) for finding in diagnosis.notes]
     if is_explained:
         notes = []

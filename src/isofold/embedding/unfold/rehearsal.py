@@ -46,7 +46,15 @@ JUDGED_NEIGHBORS = 10
 DISTORTION_NEIGHBORS = 10
 """Neighbors by whose distances a projection is judged."""
 
-HARMLESS = {"bending", "certificate", "components", "curvature", "noise", "outliers"}
+HARMLESS = {
+    "bending",
+    "certificate",
+    "components",
+    "curvature",
+    "interrupted",
+    "noise",
+    "outliers",
+}
 """Doubts that are reported, but do not keep a stitched map from being used: the noise of a sheet,
 its components and outliers, and what any map would lose."""
 
