@@ -230,7 +230,7 @@ class IPA(BaseEmbedder):
         """
         return super().fit(X, y, **fit_params)
 
-    def _fit(self, X: FloatArray, y: Any, *, graph: NeighborGraph | None = None) -> Fit:  # noqa: ARG002
+    def _fit(self, X: FloatArray, y: Any, *, graph: NeighborGraph | None = None) -> Fit:
         _check_ready(X, graph)
         rng = check_seed(self.random_state)
         refuse_extreme_units(X)

@@ -204,7 +204,7 @@ class LocalMDS(BaseEmbedder):
     def _fit(
         self,
         X: FloatArray,
-        y: Any,  # noqa: ARG002
+        y: Any,
         *,
         graph: NeighborGraph | None = None,
         guide: NeighborGraph | None = None,

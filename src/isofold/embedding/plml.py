@@ -175,7 +175,7 @@ class PLML(BaseEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
+    def _fit(self, X: FloatArray, y: Any) -> Fit:
         q = self._check_parameters(X)
         rng = check_seed(self.random_state)
         core = self._core(X, q)

@@ -229,7 +229,7 @@ class EAT(KernelEmbedder):
         """
         return super().fit(X, y, **fit_params)
 
-    def _fit(self, X: FloatArray, y: Any, **pairs: Any) -> Fit:  # noqa: ARG002
+    def _fit(self, X: FloatArray, y: Any, **pairs: Any) -> Fit:
         requested = RequestedPairs(**pairs)
         r = check_count(self.n_components, name="n_components")
         slack = _check_slack(self.slack)

@@ -227,7 +227,7 @@ class TesseraMap(KernelEmbedder):
         given = DenseSDP(tol=ENOUGH) if self.solver is None else self.solver
         return make_solver(given, graph, r, rng)
 
-    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
+    def _fit(self, X: FloatArray, y: Any) -> Fit:
         r = check_count(self.n_components, name="n_components")
         rng = check_seed(self.random_state)
         n_links = _check_links(self.n_links, r)

@@ -178,7 +178,7 @@ class DisjointMVU(BaseEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
+    def _fit(self, X: FloatArray, y: Any) -> Fit:
         r = check_count(self.n_components, name="n_components")
         check_choice(self.placement, ("rigid", "affine"), name="placement")
         check_choice(self.representatives, tuple(REPRESENTATIVES), name="representatives")

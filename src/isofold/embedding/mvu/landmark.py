@@ -140,7 +140,7 @@ class LandmarkMVU(BaseUnfolder):
     def _unfold(
         self,
         X: FloatArray,
-        y: Any,  # noqa: ARG002
+        y: Any,
         graph: NeighborGraph,
         rng: np.random.RandomState,
     ) -> tuple[SDPSolution, dict[str, Any]]:

@@ -165,8 +165,8 @@ class MVU(BaseUnfolder):
 
     def _unfold(
         self,
-        X: FloatArray,  # noqa: ARG002 - the graph holds all that is kept
-        y: Any,  # noqa: ARG002
+        X: FloatArray,
+        y: Any,
         graph: NeighborGraph,
         rng: np.random.RandomState,
     ) -> tuple[SDPSolution, dict[str, Any]]:

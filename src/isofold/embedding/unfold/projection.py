@@ -26,7 +26,7 @@ class Projection(BaseEmbedder):
     def __init__(self, *, n_components: int = 2) -> None:
         self.n_components = n_components
 
-    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
+    def _fit(self, X: FloatArray, y: Any) -> Fit:
         principal = principal_coordinates(X, min(self.n_components, X.shape[1]))
         missing = self.n_components - principal.axes.shape[1]
         linear = LinearMap(np.pad(principal.axes, ((0, 0), (0, missing))), principal.mean)

@@ -162,7 +162,7 @@ class Unfold(BaseEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, X: FloatArray, y: Any) -> Fit:  # noqa: ARG002
+    def _fit(self, X: FloatArray, y: Any) -> Fit:
         rng, clock = self._check(X)
         points = X if self.metric == "euclidean" else points_of(X, clock)
         known = X if points is None else points
