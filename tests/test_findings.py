@@ -21,6 +21,7 @@ from isofold._findings import (
     parameter,
     setting,
     speaking,
+    tells_findings,
 )
 from isofold._findings.finding import GIVEN
 from isofold._findings.texts import TEXTS
@@ -157,6 +158,15 @@ def test_one_warning_for_each_kind():
     assert doubts[0].text() in doubtful
     assert doubts[1].text() in doubtful
     assert str(caught[1].message) == "Stopped early."
+
+
+def test_a_warning_of_ours_is_known_from_one_of_another_library():
+    uncertified = Finding.of("not_certified", Severity.DOUBT, message="Stopped early.")
+    with pytest.warns(ConvergenceWarning) as caught:
+        emit((uncertified,))
+    assert caught[0].message.findings == (uncertified,)
+    assert tells_findings(caught[0].message)
+    assert not tells_findings(ConvergenceWarning("GaussianMixture did not converge."))
 
 
 def test_nothing_is_warned_of_a_sound_fit():

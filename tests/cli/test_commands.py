@@ -2,12 +2,13 @@
 
 import json
 import shlex
+import warnings
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from isofold import IPA, datasets, load, save
+from isofold import IPA, LocalMDS, datasets, load, save
 from isofold.cli.steps.scores import measure
 from isofold.datasets import swiss_roll
 from isofold.embedding.catalog import BY_SHELL_NAME
@@ -392,3 +393,19 @@ def test_figures_agree_between_commands(roll, tmp_path):
     table = tmp_path / "table.csv"
     run("compare", folder / "roll.csv", "-m", "ipa", "-o", table)
     assert float(read_csv(table)[0]["trustworthiness"]) == pytest.approx(value, rel=1e-9)
+
+
+def test_a_warning_of_another_library_is_shown(tmp_path, monkeypatch):
+    """Also one of the kind that isofold uses for its own findings, which are shown apart."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    fit = LocalMDS.fit
+
+    def warning_fit(self, X, y=None):
+        warnings.warn("GaussianMixture did not converge.", ConvergenceWarning, stacklevel=1)
+        return fit(self, X, y)
+
+    monkeypatch.setattr(LocalMDS, "fit", warning_fit)
+    write_roll(tmp_path / "roll.csv")
+    done = run("embed", tmp_path / "roll.csv", "-o", tmp_path / "map.csv", "-m", "local-mds")
+    assert "GaussianMixture did not converge." in done.stderr

@@ -15,7 +15,7 @@ if _TYPE_CHECKING:
         setting,
         speaking,
     )
-    from isofold._findings.warning import emit, warn_user, warning_of
+    from isofold._findings.warning import emit, tells_findings, warn_user
 
 _HOMES = {
     "PYTHON": "vocabulary",
@@ -29,8 +29,8 @@ _HOMES = {
     "parameter": "vocabulary",
     "setting": "vocabulary",
     "speaking": "vocabulary",
+    "tells_findings": "warning",
     "warn_user": "warning",
-    "warning_of": "warning",
 }
 
 __all__ = [
@@ -45,8 +45,8 @@ __all__ = [
     "parameter",
     "setting",
     "speaking",
+    "tells_findings",
     "warn_user",
-    "warning_of",
 ]
 
 

@@ -14,7 +14,7 @@ from isofold.exceptions import (
     InterruptedFitWarning,
 )
 
-__all__ = ["emit", "warn_user", "warning_of"]
+__all__ = ["emit", "tells_findings", "warn_user"]
 
 
 def _warnings() -> dict[str, type[Warning]]:
@@ -29,9 +29,10 @@ def _warnings() -> dict[str, type[Warning]]:
     }
 
 
-def warning_of(finding: Finding) -> type[Warning] | None:
-    """Return the kind of warning that tells of a finding; None if it is no doubt."""
-    return _warnings()[finding.category] if finding.is_raised else None
+def tells_findings(warning: object) -> bool:
+    """Tell whether a warning is about findings in a diagnosis, rather than another library's."""
+    ours = (DisconnectedGraphWarning, DoubtfulMapWarning, InterruptedFitWarning)
+    return isinstance(warning, ours) or hasattr(warning, "findings")
 
 
 def emit(findings: Iterable[Finding]) -> None:
@@ -43,10 +44,13 @@ def emit(findings: Iterable[Finding]) -> None:
         if own and category != INTERRUPTED:
             is_doubt = category == DOUBTFUL
             text = summarize(own) if is_doubt else " ".join(finding.text() for finding in own)
-            warn_user(text, warning)
+            message = warning(text)
+            # Other libraries use scikit-learn's kind of warning, too: this tells ours from theirs.
+            message.findings = tuple(own)  # type: ignore[attr-defined]
+            warn_user(message, warning)
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
+def warn_user(message: str | Warning, category: type[Warning]) -> None:
     """Warn at the line of the user that led here, however deep in the package this is called."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and _package_of(frame.f_globals) in _PASSED:

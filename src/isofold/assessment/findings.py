@@ -9,11 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from isofold._findings import Diagnosis, Finding, Severity, warning_of
+from isofold._findings import Diagnosis, Finding, Severity, tells_findings
 from isofold._typing import IntArray
 from isofold.assessment.assessment import LengthRatios, Proof
 from isofold.assessment.models import last_step, steps_inside
-from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
 from isofold.quality import Scorecard
 
 __all__ = ["diagnose", "find_in_model", "find_without_data", "read_decision"]
@@ -30,9 +29,6 @@ ABOUT_COMPONENTS = frozenset({"components", "bridges", "separate"})
 ABOUT_PROOFS = frozenset({"not_certified", "certificate"})
 ABOUT_LENGTHS = frozenset({"lost_distances"})
 
-# Warnings in which a fit reports its own findings.
-OWN_WARNINGS = frozenset({DisconnectedGraphWarning, DoubtfulMapWarning})
-
 
 def diagnose(
     model: Any, proof: Proof, card: Scorecard, ratios: LengthRatios, *, given: Iterable[Any] = ()
@@ -45,7 +41,7 @@ def diagnose(
         *_find_components(card, own),
         *_find_lengths(card, ratios, own),
         *_find_neighbors(card),
-        *_find_given(given, own),
+        *_find_given(given),
     ]
     return Diagnosis(tuple(found))
 
@@ -154,12 +150,12 @@ def _find_neighbors(card: Scorecard) -> Iterator[Finding]:
     )
 
 
-def _find_given(given: Iterable[Any], own: Iterable[Finding]) -> Iterator[Finding]:
+def _find_given(given: Iterable[Any]) -> Iterator[Finding]:
     """Yield warnings of other libraries, which bring their own text."""
-    known = {warning_of(finding) for finding in own} | OWN_WARNINGS
-    # What `warnings.catch_warnings(record=True)` keeps holds category and message.
-    others = [each for each in given if getattr(each, "category", type(each)) not in known]
-    texts = (" ".join(str(getattr(each, "message", each)).split()) for each in others)
+    # What `warnings.catch_warnings(record=True)` keeps holds the warning as its message.
+    messages = [getattr(each, "message", each) for each in given]
+    others = [message for message in messages if not tells_findings(message)]
+    texts = (" ".join(str(message).split()) for message in others)
     for text in dict.fromkeys(texts):
         if text:
             yield Finding.of("given", Severity.DOUBT, form="given", message=text, advice="")

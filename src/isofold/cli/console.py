@@ -252,8 +252,10 @@ class Watched:
 
 
 @contextmanager
-def watched(console: Console, *, silenced: tuple[type[Warning], ...] = ()) -> Iterator[Watched]:
-    """Follow some work and gather its warnings, without those that are shown elsewhere."""
+def watched(console: Console) -> Iterator[Watched]:
+    """Follow some work and gather its warnings, without those that a diagnosis holds."""
+    from isofold._findings import tells_findings
+
     seen = Watched()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -264,7 +266,9 @@ def watched(console: Console, *, silenced: tuple[type[Warning], ...] = ()) -> It
         text = " ".join(str(warning.message).split())
         if issubclass(warning.category, InterruptedFitWarning):
             seen.interruption = text
-        elif not issubclass(warning.category, (*_FOR_DEVELOPERS, *silenced)):
+        elif not issubclass(warning.category, _FOR_DEVELOPERS) and not tells_findings(
+            warning.message
+        ):
             notes[text] = None
     seen.notes = tuple(notes)
 

@@ -16,7 +16,6 @@ from isofold.cli.errors import USER_ERRORS, ExitCode, explain
 from isofold.cli.steps.method import FitOptions, make_estimator
 from isofold.cli.steps.outputs import Outputs
 from isofold.embedding.catalog import BY_SHELL_NAME
-from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
 
 if TYPE_CHECKING:
     from isofold.tables import Prepared
@@ -42,17 +41,13 @@ def make_map(
     console: Console,
 ) -> int:
     """Fit a method, say how true its map is, and write what was requested."""
-    from sklearn.exceptions import ConvergenceWarning
-
     from isofold.tables import check_map_rows
 
     began = time.perf_counter()
     if outputs.map is not None:
         check_map_rows(outputs.map, prepared.rows)
     model = make_estimator(options)
-    # What these warn of is in the diagnosis.
-    silenced = (DoubtfulMapWarning, DisconnectedGraphWarning, ConvergenceWarning)
-    with watched(console, silenced=silenced) as seen:
+    with watched(console) as seen:
         model.fit(prepared.X, prepared.labels if options.needs_label else None)
     # At once: nothing that happens from here on may cost the user a finished fit.
     _write(source, prepared, model, options.seed, outputs)
