@@ -28,6 +28,7 @@ if _TYPE_CHECKING:
     from isofold.embedding.mvu.fast import FastMVU as FastMVU
     from isofold.embedding.mvu.landmark import LandmarkMVU as LandmarkMVU
     from isofold.embedding.mvu.mvu import MVU as MVU
+    from isofold.embedding.neighbor_map import NeighborMap as NeighborMap
     from isofold.embedding.out_of_sample.out_of_sample import OutOfSample as OutOfSample
     from isofold.embedding.plml import PLML as PLML
     from isofold.embedding.unfold.unfold import Unfold as Unfold

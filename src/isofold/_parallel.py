@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, partial
 from itertools import islice
 from numbers import Integral
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
+import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
@@ -24,6 +26,9 @@ Result = TypeVar("Result")
 # Items handed out at a time for every worker. More would let results pile up behind a slow
 # consumer; fewer would let workers wait for the last of a batch.
 _BATCH = 4
+
+_LEAST_ROWS = 5000
+"""Rows for which a thread of its own is worth while: a sweep over fewer takes a millisecond."""
 
 MOST_WORKERS = 64
 """Workers beyond which more than one a core only take memory: none would have work of its own."""
@@ -166,3 +171,50 @@ def _results(
                     raise EarlyInterrupt from error
                 raise
             yield from found
+
+
+class RowTeam:
+    """Threads that share out the rows of a compiled kernel, sweep after sweep.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the kernels.
+    n_jobs : int or None
+        Threads, by scikit-learn's convention; one for few rows, which are done sooner than shared.
+    """
+
+    def __init__(self, n_rows: int, n_jobs: int | None) -> None:
+        most = min(n_workers(n_jobs), max(1, n_rows // _LEAST_ROWS))
+        self.n_threads = most
+        self._n_rows = n_rows
+        self._pool = ThreadPoolExecutor(most) if most > 1 else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def each(
+        self,
+        kernel: Callable[[int, int], None],
+        *,
+        n: int | None = None,
+        weights: Any = None,
+    ) -> None:
+        """Call a kernel for spans of rows that cover them all, of about the same weight each."""
+        n = self._n_rows if n is None else n
+        if self._pool is None:
+            kernel(0, n)
+            return
+        parts = np.linspace(0.0, 1.0, self.n_threads + 1)[1:-1]
+        if weights is None:
+            inner = (parts * n).astype(int).tolist()
+        else:
+            heavy = np.cumsum(weights)
+            inner = np.searchsorted(heavy, parts * heavy[-1]).tolist()
+        bounds = [0, *inner, n]
+        for _ in self._pool.map(kernel, bounds[:-1], bounds[1:]):
+            pass

@@ -72,6 +72,12 @@ CATALOG = (
         shell_name="local-mds",
     ),
     Method(
+        "NeighborMap",
+        "neighbor_map",
+        "neighbor embedding with true lengths",
+        shell_name="neighbor-map",
+    ),
+    Method(
         "MVU",
         "mvu.mvu",
         "maximum variance unfolding",

@@ -13,6 +13,8 @@ from isofold.extension.kernel_ridge import fit_kernel_ridge
 from isofold.extension.nystrom import NystromMap, fit_nystrom
 from isofold.extension.protocol import PointMap
 from isofold.extension.region import SampledRegion
+from isofold.extension.stress_map import StressMap
+from isofold.extension.training_points import TrainingPoints
 
 __all__ = [
     "BarycentricMap",
@@ -23,6 +25,8 @@ __all__ = [
     "NystromMap",
     "PointMap",
     "SampledRegion",
+    "StressMap",
+    "TrainingPoints",
     "fit_barycentric",
     "fit_from_distances",
     "fit_goose",

@@ -128,6 +128,8 @@ KINDS: dict[str, Kind] = {
     "Planes": Kind("isofold.patches.planes:Planes", check="planes"),
     "Motions": Kind("isofold.linalg.motions:RigidMotions"),
     "GooseMap": Kind("isofold.extension.goose:GooseMap", renamed={"places": "training"}),
+    "StressMap": Kind("isofold.extension.stress_map:StressMap", check="stress_map"),
+    "LengthRules": Kind("isofold.stress.kept_lengths:LengthRules"),
     "BarycentricMap": Kind(
         "isofold.extension.barycentric:BarycentricMap", renamed={"places": "training"}
     ),

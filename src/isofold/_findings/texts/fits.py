@@ -165,6 +165,30 @@ _PLACEMENT = {
     ),
 }
 
+# Maps of neighbors (isofold.embedding.neighbor_map).
+_NEIGHBORS = {
+    "components/unplaced": Text(
+        "The neighbor graph falls into {value:.0f} components of {sizes} samples. How far apart "
+        "they lie on the map, and which way round, means nothing.",
+        "A larger {p.n_neighbors} may join them.",
+        category=DISCONNECTED,
+    ),
+    "kept": Text(
+        "The map keeps {value:.0%} of the neighbors of a sample (mean), and the distances to its "
+        "nearest ones are off by {error:.0%} (median). Distances between far samples are not kept."
+    ),
+    "lost_neighbors": Text(
+        "{value:.0%} of the neighbors of a sample are not among its neighbors on the map: a map of "
+        "so few dimensions has no room for them.",
+        "Read it as a rough picture, or use more {p.n_components}.",
+    ),
+    "untrue_lengths": Text(
+        "Distances between neighbors are off by {value:.0%} (median): the map shows who is near "
+        "whom, but cannot be measured on.",
+        "Raise {p.balance} for truer lengths, or use more {p.n_components}.",
+    ),
+}
+
 # Semidefinite unfolding (isofold.embedding.mvu) and affine maps (isofold.embedding.affine).
 _UNFOLDING = {
     "bridges": Text(
@@ -275,6 +299,7 @@ FIT_TEXTS = {
     **_STITCHING,
     **_MERGING,
     **_PLACEMENT,
+    **_NEIGHBORS,
     **_UNFOLDING,
     **_CLUSTERING,
 }

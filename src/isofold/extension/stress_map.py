@@ -1,0 +1,142 @@
+"""New points on a map of neighbors: the stress that made the map, against points that stay.
+
+A new point starts at the image of that neighbor from which most of its lengths are kept. Then it
+moves to where its neighbors want it, and out of the neighborhoods of strangers, as points of the
+map did (`isofold.stress.kept_lengths`); but these stay, so that every row is placed by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from isofold._memory import block_rows
+from isofold._parallel import ordered_map
+from isofold._progress.stages import stage
+from isofold._typing import FloatArray, IntArray
+from isofold._validation import check_points
+from isofold.extension.training_points import TrainingPoints
+from isofold.neighbors.search.protocol import pair_distances
+from isofold.stress._relax import settle_new, start_new
+from isofold.stress.kept_lengths import LengthRules
+
+__all__ = ["StressMap"]
+
+N_STRANGERS = 15
+"""Points on the map that are looked at, of which some are strangers."""
+
+N_SWEEPS, N_REFRESHED = 15, 2
+"""Sweeps before strangers are looked for again, and how often that is."""
+
+LEAST_BLOCK = 256
+"""Rows that a thread places at a time, at least."""
+
+
+@dataclass(frozen=True, eq=False)
+class StressMap:
+    """Places new points among the images of their neighbors.
+
+    Attributes
+    ----------
+    training : TrainingPoints
+        The distinct training points with their images.
+    unit : float
+        The unit in which lengths are kept.
+    reach : ndarray of float32 of shape (n_points,)
+        How far the own neighbors of every training point are, in this unit.
+    n_neighbors : int
+        Neighbors whose lengths are kept.
+    rules : LengthRules
+        How lengths are kept.
+    n_jobs : int or None
+        Threads.
+    """
+
+    training: TrainingPoints
+    unit: float
+    reach: FloatArray
+    n_neighbors: int
+    rules: LengthRules
+    n_jobs: int | None = None
+
+    def transform(self, X_new: Any) -> FloatArray:
+        """Return the images of new points, each placed by itself.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_new, d)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_new, q)
+            Their images, in the precision of the embedding; those of training points are kept.
+        """
+        queries = check_points(X_new, name="X_new", min_samples=1)
+        images = np.empty((len(queries), self._images.shape[1]))
+        row = 8 * (N_STRANGERS + self.n_neighbors) * queries.shape[1]
+        step = max(LEAST_BLOCK, block_rows(row, len(queries)))
+        starts = range(0, len(queries), step)
+
+        def place(start: int) -> None:
+            rows = slice(start, start + step)
+            images[rows] = self._placed(queries[rows])
+
+        with stage("place points", total=len(starts)) as steps:
+            for _ in ordered_map(place, starts, n_jobs=self.n_jobs, steps=steps):
+                pass
+        return (self.unit * images).astype(self.training.images.dtype)
+
+    @cached_property
+    def _images(self) -> FloatArray:
+        return np.ascontiguousarray(self.training.own_images / self.unit)
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self._images)
+
+    def _placed(self, queries: FloatArray) -> FloatArray:
+        """Return the images of some points."""
+        n, images = len(queries), self._images
+        found = self.training.nearest(queries, min(self.n_neighbors, len(images)))
+        indices = found.indices.astype(np.int32)
+        lengths = (found.distances / self.unit).astype(np.float32)
+        places = np.empty((n, images.shape[1]))
+        start_new(images, indices, lengths, *self.rules.weights, 0, n, places)
+        for _ in range(N_REFRESHED):
+            near = self._near(places)
+            apart = self._apart(queries, near, indices, lengths[:, -1:])
+            settle_new(
+                images,
+                indices,
+                lengths,
+                near,
+                apart,
+                *self.rules.weights,
+                self.rules.step,
+                N_SWEEPS,
+                0,
+                n,
+                places,
+            )
+        is_copy = found.distances[:, 0] == 0.0
+        places[is_copy] = images[indices[is_copy, 0]]
+        return places
+
+    def _near(self, places: FloatArray) -> IntArray:
+        k = min(N_STRANGERS, len(self._images))
+        found = self._tree.query(places, k)[1].reshape(len(places), k)
+        return np.ascontiguousarray(found, dtype=np.int32)
+
+    def _apart(
+        self, queries: FloatArray, near: IntArray, indices: IntArray, own: FloatArray
+    ) -> FloatArray:
+        """Return how far points near on the map are to be at least; 0 for data neighbors."""
+        straight = pair_distances(queries, self.training.points, near.astype(np.intp)) / self.unit
+        limit = self.rules.cap * np.maximum(own, self.reach[near])
+        is_neighbor = (near[:, :, None] == indices[:, None, :]).any(axis=2)
+        return np.where(is_neighbor, 0.0, np.minimum(straight, limit)).astype(np.float32)

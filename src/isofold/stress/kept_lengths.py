@@ -1,0 +1,204 @@
+"""Lengths on a map of neighbors: most are made true, and those that cannot be are given up.
+
+    minimize  Σ_i [ Σ_{j in N_X(i)} w (|y_ij| - d_ij)²
+                    + Σ_{j in N_Y(i)} a max(0, t_ij - |y_ij|)² ]
+
+    w = (1 - a) [(1 - h)/(1 + e²)² + h/√(1 + e²)],   e = (|y_ij| - d_ij) / (τ d_ij)
+    t = min(d_ij, 1.5 max(reach_i, reach_j))
+
+over data neighbors N_X and over strangers N_Y, which are near on the map only. The first part of
+the weight is Geman and McClure's. It redescends: a length that the map cannot have is left alone
+and does not pull others with it. The second part keeps torn neighbors from drifting farther apart.
+Strangers are pushed out of a neighborhood, and no farther.
+
+All points move at once, each toward the weighted mean of where the others want it (a step of
+majorization for given weights), with momentum: a point that is pulled back starts anew, and none
+moves farther in a sweep than a part of its neighborhood. Strangers change as points move, so this
+is a fixed-point iteration rather than the descent of one function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from isofold._parallel import RowTeam
+from isofold._progress.stages import interrupted, interruptible, stage
+from isofold._typing import FloatArray, IntArray
+from isofold.stress._relax import relax, stranger_lengths
+from isofold.stress.near_lists import SparseRows
+
+__all__ = ["LengthRules", "LengthsToKeep", "keep_lengths", "nearest_on_map"]
+
+
+@dataclass(frozen=True)
+class LengthRules:
+    """How lengths are kept.
+
+    Attributes
+    ----------
+    strangers : float
+        The weight a that keeps strangers out.
+    tolerance : float
+        The relative error τ at which the weight of a length has fallen to a quarter.
+    hold : float
+        The fraction h of the weight that holds on to torn neighbors.
+    cap, n_strangers : float and int
+        How far strangers are pushed out, in units of the reach, and how many are looked at.
+    far : float
+        Lengths beyond so many reaches are damped: those to outliers would tear the map.
+    n_sweeps, refreshed : int
+        Number of sweeps, and after how many strangers are looked for again.
+    step, momentum, n_ramp : float, float and int
+        Part of the way that a point goes, fraction of its velocity that it keeps, and sweeps until
+        that is reached.
+    most : float
+        Largest step, in units of the reach.
+    """
+
+    strangers: float = 0.3
+    tolerance: float = 0.5
+    hold: float = 0.03
+    cap: float = 1.5
+    n_strangers: int = 30
+    far: float = 6.0
+    n_sweeps: int = 200
+    refreshed: int = 5
+    step: float = 0.5
+    momentum: float = 0.9
+    n_ramp: int = 20
+    most: float = 0.25
+
+    @classmethod
+    def balanced(cls, balance: float) -> LengthRules:
+        """Return the rules of a balance from 0 (neighbors) to 1 (lengths)."""
+        lengths = max(0.0, 2.0 * balance - 1.0)
+        return cls(
+            strangers=max(LEAST_STRANGERS, (1.0 - balance) ** STRANGERS_POWER),
+            tolerance=0.5 * (1.0 + lengths),
+        )
+
+    @property
+    def weights(self) -> tuple[float, float, float, float]:
+        """What the kernels need to know of a pair."""
+        return self.strangers, self.tolerance, self.hold, self.far
+
+
+LEAST_STRANGERS, STRANGERS_POWER = 0.05, 1.74
+"""The weight of strangers falls with the balance: .3 for a balance of one half."""
+
+
+@dataclass(frozen=True, eq=False)
+class LengthsToKeep:
+    """What a map is to keep.
+
+    Attributes
+    ----------
+    lengths : SparseRows
+        Distances between data neighbors.
+    reach : ndarray of float32 of shape (n,)
+        How far the own neighbors of every point are.
+    axes : ndarray of float32 of shape (n, d)
+        Coordinates in which strangers are compared; none if only distances are known.
+    table : ndarray of shape (n, n) or None
+        All distances instead, if they are known.
+    unit : float
+        What the entries of `table` are divided by.
+    """
+
+    lengths: SparseRows
+    reach: FloatArray
+    axes: FloatArray
+    table: FloatArray | None = None
+    unit: float = 1.0
+
+    def of_strangers(self, near: IntArray, rules: LengthRules, team: RowTeam) -> FloatArray:
+        """Return how far map neighbors are to be at least; 0 for data neighbors."""
+        wanted = np.empty(near.shape, dtype=np.float32)
+        lengths, reach = self.lengths, self.reach
+        team.each(
+            lambda first, last: stranger_lengths(
+                near,
+                lengths.indptr,
+                lengths.indices,
+                self.axes,
+                reach,
+                rules.cap,
+                first,
+                last,
+                wanted,
+            )
+        )
+        if self.table is None:
+            return wanted
+        known = np.take_along_axis(self.table, near.astype(np.intp), axis=1) / self.unit
+        return np.minimum(wanted, known.astype(np.float32))
+
+
+def keep_lengths(
+    start: FloatArray, wanted: LengthsToKeep, rules: LengthRules, *, n_jobs: int | None
+) -> FloatArray:
+    """Return the map on which points have moved each other to where lengths are true.
+
+    Parameters
+    ----------
+    start : ndarray of shape (n, p)
+        A map on which neighbors are near, in the unit of the lengths.
+    wanted : LengthsToKeep
+        What the map is to keep.
+    rules : LengthRules
+        How.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    ndarray of shape (n, p)
+        The map.
+    """
+    points: FloatArray = np.array(start, dtype=np.float64, order="C")
+    n, _ = points.shape
+    velocity, moved = np.zeros_like(points), np.empty_like(points)
+    rows = wanted.lengths
+    total = rules.n_sweeps
+    with RowTeam(n, n_jobs) as team, interruptible(), stage("keep lengths", total=total) as bar:
+        for sweep in range(rules.n_sweeps):
+            if interrupted():
+                break
+            if sweep % rules.refreshed == 0:
+                near = nearest_on_map(points, points, rules.n_strangers, team)
+                apart = wanted.of_strangers(near, rules, team)
+            momentum = rules.momentum * min(1.0, sweep / rules.n_ramp)
+            team.each(
+                lambda first, last, now=points, then=moved, near=near, apart=apart, kept=momentum: (
+                    relax(
+                        now,
+                        rows.indptr,
+                        rows.indices,
+                        rows.values,
+                        near,
+                        apart,
+                        wanted.reach,
+                        *rules.weights,
+                        rules.step,
+                        kept,
+                        rules.most,
+                        first,
+                        last,
+                        velocity,
+                        then,
+                    )
+                )
+            )
+            points, moved = moved, points
+            bar.advance()
+    return points
+
+
+def nearest_on_map(points: FloatArray, queries: FloatArray, k: int, team: RowTeam) -> IntArray:
+    """Return the k nearest points on the map of every query; a point may find itself."""
+    k = min(k + 1, len(points))
+    found = cKDTree(points).query(queries, k, workers=team.n_threads)[1]
+    return np.ascontiguousarray(found.reshape(len(queries), k), dtype=np.int32)
