@@ -18,7 +18,7 @@ from isofold.tables.text_safety import listed, quoted, refusal
 __all__ = ["feature_names", "find_label", "record_fields", "row_columns"]
 
 OLD_CATEGORIES = "__categories"
-"""Member of a frame in which anndata 0.6.20 to 0.7 kept the categories of its columns."""
+"""Member of a frame in which anndata 0.7 kept the categories of its columns."""
 
 LABELS = (
     "bulklabels", "celltype", "celltypes", "cellontologyclass", "celltypeontologytermid",
