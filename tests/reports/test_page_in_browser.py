@@ -375,6 +375,17 @@ def test_where_neighbors_are_kept_for_some_rows(open_page, case, monkeypatch):
     opened.assert_quiet()
 
 
+def test_long_names_of_classes_are_not_cut(open_page, case):
+    names = ["CD4+/CD45RA+/CD25- Naive T", "CD4+/CD45RO+ Memory", "B"]
+    labels = np.array(names)[np.arange(len(case.Y)) % 3]
+    opened = open_page(report(case.X, case.Y, labels=labels), width=390)
+    entries = opened.page.locator(".class-name")
+    assert entries.all_inner_texts() == sorted(names)
+    cut = "all => all.some(e => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight)"
+    assert not entries.evaluate_all(cut)
+    opened.assert_quiet()
+
+
 def test_pictures(open_page, case):
     n = len(case.Y)
     images = np.zeros((n, 4, 6))

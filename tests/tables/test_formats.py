@@ -82,10 +82,11 @@ def test_annotated_matrix(tmp_path, ending, encode):
     data.layers["double"] = encode(2 * matrix)
     path = tmp_path / f"a.{ending}"
     (data.write_h5ad if ending == "h5ad" else data.write_zarr)(path)
-    prepared = prepare(read_table(path), label="kind")
+    prepared = prepare(read_table(path, key="X"), label="kind")
     np.testing.assert_array_equal(prepared.X, matrix)
     assert prepared.X.dtype == np.float32
     assert prepared.preprocessing.features == ("g1", "g2", "g3")
+    assert prepared.preprocessing.key == "X"
     assert prepared.labels.tolist() == ["u", "v", "", "u"]
     assert prepared.fields["name"].tolist() == list("pqrs")
     assert prepared.fields["doublet"].tolist() == [1, 0, 0, 1]
@@ -93,9 +94,13 @@ def test_annotated_matrix(tmp_path, ending, encode):
     np.testing.assert_array_equal(prepared.fields["depth"], [1.5, np.nan, 2.5, 3.5])
     layer = prepare(read_table(path, key="double"))
     np.testing.assert_array_equal(layer.X, 2 * matrix)
-    reduced = prepare(read_table(path, key="obsm/X_pca"))
-    np.testing.assert_array_equal(reduced.X, data.obsm["X_pca"])
-    assert reduced.preprocessing.features == 2
+    for key in ("obsm/X_pca", "X_pca", None):
+        reduced = prepare(read_table(path, key=key))
+        np.testing.assert_array_equal(reduced.X, data.obsm["X_pca"])
+        assert reduced.preprocessing.features == 2
+        assert reduced.preprocessing.key == "obsm/X_pca"
+    told = f"Used obsm/X_pca (2 columns) of a.{ending}; --key X maps the 3 columns of X."
+    assert reduced.notes[0] == told
     with pytest.raises(InvalidInputError, match=r"no matrix 'Y'.*'layers/double'"):
         read_table(path, key="Y")
 

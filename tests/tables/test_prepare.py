@@ -239,7 +239,7 @@ GOOD = Preprocessing(("a", "b"), "y", "median", (1.0, 2.0), (0.0, 0.0), (1.0, 1.
         {**GOOD, "fill": [1.0, "x"]}, {**GOOD, "fill": [1.0, float("nan")]},
         {**GOOD, "fill": [1.0, 10**400]}, {**GOOD, "fill": [1.0, True]}, {**GOOD, "fill": {"a": 1}},
         {**GOOD, "scale": [1.0, 0.0]}, {**GOOD, "scale": [1.0, -1.0]}, {**GOOD, "scale": None},
-        {**GOOD, "center": None}, {**GOOD, "center": [float("inf"), 0.0]},
+        {**GOOD, "center": None}, {**GOOD, "center": [float("inf"), 0.0]}, {**GOOD, "key": 5},
     ],
 )  # fmt: skip
 def test_hostile_preprocessing(value):

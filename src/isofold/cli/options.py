@@ -145,7 +145,7 @@ def format_options(function: Any) -> Any:
                 "--key",
                 section=READING,
                 metavar="NAME",
-                help="Array of an npz, h5ad or zarr file, if it holds several.",
+                help="Array of an npz, h5ad or zarr file. Default for h5ad: X_pca, else X.",
             ),
             option(
                 "--encoding",

@@ -5,6 +5,12 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 if _TYPE_CHECKING:
+    from isofold.tables.annotated_copy import (
+        ANNOTATED_ENDING,
+        MAP_KEY,
+        check_annotated,
+        write_annotated,
+    )
     from isofold.tables.preparation import Prepared, prepare, preprocess
     from isofold.tables.preprocessing import Preprocessing
     from isofold.tables.read import read_table
@@ -20,35 +26,43 @@ if _TYPE_CHECKING:
     )
 
 __all__ = [
+    "ANNOTATED_ENDING",
     "MAP_ENDINGS",
+    "MAP_KEY",
     "TABLE_ENDINGS",
     "Column",
     "Prepared",
     "Preprocessing",
     "Table",
     "atomic_file",
+    "check_annotated",
     "check_map_rows",
     "check_target",
     "prepare",
     "preprocess",
     "read_table",
+    "write_annotated",
     "write_embedding",
     "write_table",
 ]
 
 _HOMES = {
+    "ANNOTATED_ENDING": "annotated_copy",
     "MAP_ENDINGS": "write",
+    "MAP_KEY": "annotated_copy",
     "TABLE_ENDINGS": "write",
     "Column": "table",
     "Prepared": "preparation",
     "Preprocessing": "preprocessing",
     "Table": "table",
     "atomic_file": "write",
+    "check_annotated": "annotated_copy",
     "check_map_rows": "write",
     "check_target": "write",
     "prepare": "preparation",
     "preprocess": "preparation",
     "read_table": "read",
+    "write_annotated": "annotated_copy",
     "write_embedding": "write",
     "write_table": "write",
 }

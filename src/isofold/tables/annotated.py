@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from isofold.tables.blocks import choose, column_of, distinct, refuse_type, table_of
+from isofold._format import count
+from isofold.tables.blocks import choose, distinct, refuse_type, table_of
+from isofold.tables.frames import feature_names, find_label, record_fields, row_columns
 from isofold.tables.sources import Source, require_room
 from isofold.tables.stores import Store, open_hdf5, open_zarr
-from isofold.tables.table import Column, Table
+from isofold.tables.table import Table
 from isofold.tables.text_safety import listed, one_line, quoted, refusal
 
 __all__ = ["read_h5ad", "read_zarr"]
 
 GROUPS = ("layers", "obsm")
+REDUCED, WHOLE = "obsm/X_pca", "X"
+"""What is mapped if nothing else is requested: principal components, as all tools of the field
+measure distances between, and where there are none the matrix itself."""
+
 MOST_SIDES = 2
 
 
-def read_h5ad(source: Source, key: str | None) -> Table:
+def read_h5ad(source: Source, key: str | None, fitted_key: str | None) -> Table:
     """Read a matrix of an .h5ad file with the columns of ``obs``."""
     with open_hdf5(source) as store:
-        return _annotated(store, key)
+        return _annotated(store, key, fitted_key)
 
 
-def read_zarr(source: Source, key: str | None) -> Table:
+def read_zarr(source: Source, key: str | None, fitted_key: str | None) -> Table:
     """Read an array, a group of arrays, or an annotated matrix from a Zarr store."""
     with open_zarr(source) as store:
         if store.is_array(store.root):
             return table_of(store.array(store.root, "array"), source.name)
         if store.get(store.root, "obs") is not None:
-            return _annotated(store, key)
+            return _annotated(store, key, fitted_key)
         return _group(store, key)
 
 
@@ -57,39 +62,104 @@ def _group(store: Store, key: str | None) -> Table:
     return table_of(features, store.source, beside=readable, notes=tuple(notes))
 
 
-def _annotated(store: Store, key: str | None) -> Table:
-    path = _find_matrix(store, key)
-    node = store.get(store.root, path)
-    matrix = store.array(node, path) if store.is_array(node) else _dense(store, node, path)
+def _annotated(store: Store, key: str | None, fitted_key: str | None) -> Table:
+    path, about = _find_matrix(store, key, fitted_key)
+    matrix = _matrix(store, path)
     if matrix.ndim != MOST_SIDES:
         raise refusal(store.source, f"{quoted(path)} has shape {matrix.shape}: it is not a matrix.")
-    names, notes = _feature_names(store, matrix.shape[1]) if path[:4] != "obsm" else ((), ())
-    columns, more = _row_columns(store, len(matrix))
+    names, notes = feature_names(store, matrix.shape[1]) if path[:4] != "obsm" else ((), ())
+    columns, more = row_columns(store, len(matrix))
     table = table_of(matrix, store.source, names=names)
+    beside = distinct(columns, names)
     return Table(
-        columns=distinct(columns, names),
+        columns=beside,
         n_rows=table.n_rows,
         source=table.source,
         has_names=table.has_names,
         block=table.block,
         block_names=table.block_names,
-        notes=(*notes, *more),
+        key=path,
+        label=find_label(beside),
+        notes=(*about, *notes, *more),
     )
 
 
-def _find_matrix(store: Store, key: str | None) -> str:
-    """Return the path of the requested matrix."""
-    groups = {path: store.get(store.root, path) for path in GROUPS}
-    inside = [f"{path}/{name}" for path, group in groups.items() for name in store.names(group)]
-    there = [*(["X"] if store.get(store.root, "X") is not None else []), *inside]
-    if key is None and "X" in there:
-        return "X"
-    fitting = [path for path in there if key in (path, path.partition("/")[2])]
-    if fitting:
-        return fitting[0]
+def _find_matrix(
+    store: Store, key: str | None, fitted_key: str | None
+) -> tuple[str, tuple[str, ...]]:
+    """Return the path of the matrix to read, and what there is to say about the choice."""
+    inside = [f"{group}/{name}" for group in GROUPS for name in _names(store, group)]
+    there = [*([WHOLE] if store.get(store.root, WHOLE) is not None else []), *inside]
     seen = f"There are {listed(there)}." if there else "It holds no matrix."
-    wanted = "X" if key is None else key
-    raise refusal(store.source, f"there is no matrix {quoted(wanted)}. {seen} Choose with --key.")
+    if key is not None:
+        fitting = [path for path in there if key in (path, path.partition("/")[2])]
+        if fitting:
+            return fitting[0], ()
+        raise refusal(store.source, f"there is no matrix {quoted(key)}. {seen} Choose with --key.")
+    if fitted_key is not None:
+        if fitted_key in there:
+            return fitted_key, (f"{_used(store, fitted_key)}, as for the map.",)
+        problem = (
+            f"the map needs the matrix {quoted(fitted_key)}, which is not there. {seen} Add it, "
+            f"computed as for the map, or name the one that holds the same numbers with --key."
+        )
+        raise refusal(store.source, problem)
+    shape = _shape(store, WHOLE)
+    if REDUCED in there and len(_shape(store, REDUCED)) == MOST_SIDES:
+        others = f"; --key X maps the {count(shape[-1], 'column')} of X" if shape else ""
+        return REDUCED, (f"{_used(store, REDUCED)}{others}.",)
+    if WHOLE in there:
+        return WHOLE, ()
+    raise refusal(store.source, f"there is no matrix {quoted(WHOLE)}. {seen} Choose with --key.")
+
+
+def _used(store: Store, path: str) -> str:
+    shape = _shape(store, path)
+    columns = f" ({count(shape[-1], 'column')})" if shape else ""
+    return f"Used {quoted(path)[1:-1]}{columns} of {store.source}"
+
+
+def _names(store: Store, group: str) -> list[str]:
+    """Return the names of the matrices in a group, or in an array of records of before 2019."""
+    node = store.get(store.root, group)
+    if node is not None and store.is_array(node):
+        return list(node.dtype.names or ())
+    return store.names(node)
+
+
+def _shape(store: Store, path: str) -> tuple[int, ...]:
+    """Return the shape of a matrix that was not read yet; nothing if it is none."""
+    node = store.get(store.root, path)
+    if node is None:
+        group, _, name = path.partition("/")
+        records = store.get(store.root, group)
+        has_field = records is not None and store.is_array(records) and records.dtype.names
+        if not has_field or name not in records.dtype.names:
+            return ()
+        shape = (*records.shape, *records.dtype[name].shape)
+    else:
+        shape = node.shape if store.is_array(node) else _sparse_shape(store, node)
+    try:
+        return tuple(int(side) for side in shape)
+    except (TypeError, ValueError):  # of what has no shape, or a damaged one
+        return ()
+
+
+def _matrix(store: Store, path: str) -> npt.NDArray[Any]:
+    """Read a matrix: dense, sparse, or a field of records."""
+    node = store.get(store.root, path)
+    if node is None:
+        group, _, name = path.partition("/")
+        fields = record_fields(store, group)
+        if name not in fields:
+            raise refusal(store.source, f"{quoted(path)} is not a matrix of numbers.")
+        return fields[name]
+    return store.array(node, path) if store.is_array(node) else _dense(store, node, path)
+
+
+def _sparse_shape(store: Store, node: Any) -> Any:
+    shape = store.attribute(node, "shape")
+    return store.attribute(node, "h5sparse_shape") if shape is None else shape
 
 
 def _dense(store: Store, node: Any, path: str) -> npt.NDArray[Any]:
@@ -98,11 +168,9 @@ def _dense(store: Store, node: Any, path: str) -> npt.NDArray[Any]:
 
     within = f"{store.source}, {quoted(path)}"
     kind = store.attribute(node, "encoding-type") or store.attribute(node, "h5sparse_format")
-    shape = store.attribute(node, "shape")
-    shape = store.attribute(node, "h5sparse_shape") if shape is None else shape
     if kind not in ("csr_matrix", "csc_matrix", "csr", "csc"):
         raise refusal(within, "this is neither a dense nor a sparse matrix of numbers.")
-    n_rows, n_columns = _sides(shape, within)
+    n_rows, n_columns = _sides(_sparse_shape(store, node), within)
     arrays = {name: store.array(store.get(node, name), f"{path}/{name}") for name in
              ("data", "indices", "indptr")}  # fmt: skip
     refuse_type(arrays["data"].dtype, within)
@@ -129,92 +197,3 @@ def _sides(shape: Any, within: str) -> tuple[int, int]:
     if n_rows <= 0 or n_columns <= 0:
         raise refusal(within, f"the matrix is empty: its shape is ({n_rows}, {n_columns}).")
     return n_rows, n_columns
-
-
-def _feature_names(store: Store, width: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names in ``var``, numbered where they repeat, or none if there are none."""
-    frame = store.get(store.root, "var")
-    if frame is None or store.is_array(frame):
-        return (), ("The features have no names.",)
-    index = str(store.attribute(frame, "_index") or "_index")
-    column = _column(store, store.get(frame, index), f"var/{index}")
-    if column is None or len(column.values) != width:
-        raise refusal(store.source, f"'var' does not name the {width:,} columns of the matrix.")
-    taken: Counter[str] = Counter()
-    names: list[str] = []
-    seen: set[str] = set()
-    for value in map(str, column.values):
-        name = value
-        while name in seen:
-            taken[value] += 1
-            name = f"{value}-{taken[value]}"
-        seen.add(name)
-        names.append(name)
-    repeated = list(taken)
-    if not repeated:
-        return tuple(names), ()
-    return tuple(names), (f"Names that repeat are numbered (name-1, ...): {listed(repeated)}.",)
-
-
-def _row_columns(store: Store, n_rows: int) -> tuple[tuple[Column, ...], tuple[str, ...]]:
-    """Return the columns of ``obs`` that can be read, and notes about the others."""
-    frame = store.get(store.root, "obs")
-    if frame is None:
-        return (), ()
-    if store.is_array(frame):
-        note = "'obs' has the format of before 2019 and is left out. Convert the file with anndata."
-        return (), (note,)
-    index = str(store.attribute(frame, "_index") or "_index")
-    columns: list[Column] = []
-    left_out: list[str] = []
-    for name in store.names(frame):
-        column = None if name == "__categories" else _column(store, store.get(frame, name), name)
-        if column is None:
-            left_out.append(name)
-        elif len(column.values) != n_rows:
-            problem = f"{len(column.values):,} entries, but the matrix has {n_rows:,} rows."
-            raise refusal(store.source, f"column {quoted(name)} of 'obs' has {problem}")
-        else:
-            columns.append(Column("name" if name == index == "_index" else name, column.values))
-    notes = (f"Columns of 'obs' that cannot be read: {listed(left_out)}.",) if left_out else ()
-    return tuple(columns), notes
-
-
-def _column(store: Store, node: Any, name: str) -> Column | None:
-    """Return one column of a data frame: plain, categorical, or with a mask of the missing."""
-    if node is None:
-        return None
-    if store.is_array(node):
-        values = store.array(node, name)
-        fits = values.ndim == 1 and values.dtype.kind in "biufUSO"
-        return column_of(name, values) if fits else None
-    if store.get(node, "categories") is not None:
-        return _categorical(store, node, name)
-    if store.get(node, "mask") is not None:
-        values = store.array(store.get(node, "values"), name)
-        mask = store.array(store.get(node, "mask"), name)
-        if values.shape != mask.shape or values.ndim != 1 or mask.dtype != bool:
-            raise refusal(store.source, f"column {quoted(name)} is damaged: its mask does not fit.")
-        return _masked(column_of(name, values), mask)
-    return None
-
-
-def _categorical(store: Store, node: Any, name: str) -> Column:
-    categories = column_of(name, store.array(store.get(node, "categories"), name))
-    codes = store.array(store.get(node, "codes"), name)
-    n_categories = len(categories.values)
-    if codes.ndim != 1 or codes.dtype.kind not in "iu" or not _all_within(codes, -1, n_categories):
-        raise refusal(store.source, f"column {quoted(name)} is damaged: codes without a category.")
-    if n_categories == 0:
-        return Column(name, np.full(len(codes), np.nan))
-    return _masked(Column(name, categories.values[np.maximum(codes, 0)]), codes < 0)
-
-
-def _all_within(codes: npt.NDArray[Any], low: int, end: int) -> bool:
-    return codes.size == 0 or (int(codes.min()) >= low and int(codes.max()) < end)
-
-
-def _masked(column: Column, mask: npt.NDArray[np.bool_]) -> Column:
-    values = column.values.copy()
-    values[mask] = None if column.kind == "text" else np.nan
-    return Column(column.name, values)

@@ -110,6 +110,7 @@ def prepare(
         label=None if selection.label is None else table.names[selection.label],
         missing=missing,
         fill=medians(X) if missing == "median" else None,
+        key=table.key,
     )
     X, rows, more = close_gaps(table, X, names, facts.n_missing, preprocessing)
     if len(rows) < table.n_rows or facts.n_missing.any():
@@ -135,7 +136,8 @@ def preprocess(table: Table, preprocessing: Preprocessing) -> Prepared:
     names = tuple(table.names[p] for p in positions)
     facts = gather_facts(X, names, table.source)
     X, rows, notes = close_gaps(table, X, names, facts.n_missing, preprocessing)
-    return _finished(table, X, rows, positions, preprocessing, (*table.notes, *notes))
+    same = replace(preprocessing, key=table.key)
+    return _finished(table, X, rows, positions, same, (*table.notes, *notes))
 
 
 def _check_choice(value: str, choices: tuple[str, ...], what: str) -> None:

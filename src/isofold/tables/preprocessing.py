@@ -16,6 +16,8 @@ SCALES = ("none", "standard")
 VERSION = 1
 MOST_FEATURES = 10**7
 KEYS = {"version", "features", "label", "missing", "fill", "center", "scale"}
+OPTIONAL = {"key"}
+"""Only in models of files that hold several matrices."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Preprocessing:
         What is subtracted from every feature.
     scale : tuple of float, default=None
         What every feature is divided by afterwards.
+    key : str, default=None
+        Path of the matrix that holds the features, where a file has several.
     """
 
     features: tuple[str, ...] | int
@@ -44,6 +48,7 @@ class Preprocessing:
     fill: tuple[float, ...] | None = None
     center: tuple[float, ...] | None = None
     scale: tuple[float, ...] | None = None
+    key: str | None = None
 
     @property
     def n_features(self) -> int:
@@ -67,20 +72,23 @@ class Preprocessing:
             "fill": None if self.fill is None else list(self.fill),
             "center": None if self.center is None else list(self.center),
             "scale": None if self.scale is None else list(self.scale),
+            **({} if self.key is None else {"key": self.key}),
         }
 
     @classmethod
     def from_json(cls, value: object) -> Preprocessing:
         """Return it from JSON values, which are not trusted."""
-        if not isinstance(value, dict) or set(value) != KEYS:
+        if not isinstance(value, dict) or set(value) - OPTIONAL != KEYS:
             _refuse("it does not have the expected entries")
         if not _is_count(value["version"], 1) or value["version"] > VERSION:
             _refuse(f"its version is {quoted(value['version'])}; a newer isofold may read it")
         features = _features(value["features"])
         n_features = features if isinstance(features, int) else len(features)
-        label, missing = value["label"], value["missing"]
+        label, missing, key = value["label"], value["missing"], value.get("key")
         if label is not None and not isinstance(label, str):
             _refuse("its label is not a name")
+        if key is not None and not isinstance(key, str):
+            _refuse("its key is not a name")
         if missing not in MISSING_POLICIES:
             _refuse(f"its policy for missing values is {quoted(missing)}")
         fill, center, scale = (
@@ -90,7 +98,7 @@ class Preprocessing:
             _refuse("its numbers do not fit together")
         if scale is not None and min(scale) <= 0:
             _refuse("it divides by numbers that are not positive")
-        return cls(features, label, missing, fill, center, scale)
+        return cls(features, label, missing, fill, center, scale, key)
 
 
 def _features(value: object) -> tuple[str, ...] | int:

@@ -20,17 +20,26 @@ def read_table(
     encoding: str = "utf-8",
     header: bool | None = None,
     delimiter: str | None = None,
+    fitted_key: str | None = None,
 ) -> Table:
     """Read a table from a file of any supported format.
 
     The ending of the name decides: .csv, .tsv and .txt (also with .gz), .parquet or .pq, .npy,
     .npz, .h5ad, and .zarr, a folder or a zip archive. Arrays are memory-mapped where possible.
     Nothing in a file is ever run, and sizes are checked before memory is taken.
+
+    Of an annotated matrix (.h5ad, some .zarr) the matrix `key` is read; without one `fitted_key`,
+    which a map was made of; without both ``obsm/X_pca`` where it is there, else ``X``.
     """
     source = find_source(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the libraries: what matters is said in notes
+            if source.format in ("h5ad", "zarr"):
+                from isofold.tables.annotated import read_h5ad, read_zarr
+
+                read = read_h5ad if source.format == "h5ad" else read_zarr
+                return read(source, key, fitted_key)
             return _read(source, key=key, encoding=encoding, header=header, delimiter=delimiter)
     except (InvalidInputError, MemoryLimitError, MissingDependencyError):
         raise
@@ -59,10 +68,6 @@ def _read(
         from isofold.tables.columnar import read_parquet
 
         return read_parquet(source)
-    if source.format in ("npy", "npz"):
-        from isofold.tables.arrays import read_npy, read_npz
+    from isofold.tables.arrays import read_npy, read_npz
 
-        return read_npy(source) if source.format == "npy" else read_npz(source, key)
-    from isofold.tables.annotated import read_h5ad, read_zarr
-
-    return read_h5ad(source, key) if source.format == "h5ad" else read_zarr(source, key)
+    return read_npy(source) if source.format == "npy" else read_npz(source, key)

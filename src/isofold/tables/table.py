@@ -68,6 +68,10 @@ class Table:
         Names of the block's columns; empty where it has none.
     image_shape : tuple of int, default=None
         Shape of one row before it was flattened.
+    key : str, default=None
+        Path of the matrix that the block is, where a file has several for the same rows.
+    label : str, default=None
+        Column that tells what a row is, where the file has an obvious one.
     notes : tuple of str, default=()
         Sentences about what was found while reading.
     """
@@ -79,6 +83,8 @@ class Table:
     block: npt.NDArray[Any] | None = None
     block_names: tuple[str, ...] = ()
     image_shape: tuple[int, ...] | None = None
+    key: str | None = None
+    label: str | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -34,7 +34,8 @@ METHOD = "Method"
 @file_argument("file")
 @output_option(
     "-o", "--output", metavar="OUT",
-    text="The map: .csv, .tsv, .parquet, .npy or .npz. Columns x1, x2, ... and the row.",
+    text="The map: .csv, .tsv, .parquet, .npy or .npz. Columns x1, x2, ... and the row. Or .h5ad: "
+    "a copy of FILE with the map in obsm.",
 )  # fmt: skip
 @output_option("--report", metavar="PAGE", text="A page (.html) to look at the map and its errors.")
 @output_option("--model", metavar="MODEL", text="The model (.iso), for isofold transform.")
@@ -68,7 +69,9 @@ def embed_command(file: Path, **options: Any) -> int:
 
     Reads a table (csv, tsv, parquet, npy, npz, h5ad or zarr), unfolds its numeric columns into two
     dimensions or more, says how true the map is, and writes the map, a page to look at it, the
-    model, or all of them. Text columns are left out; no file is overwritten without --force.
+    model, or all of them. Text columns are left out; no file is overwritten without --force. Of an
+    h5ad file the principal components (obsm/X_pca) are mapped where they are there, else X, and
+    cell types or clusters in obs are the labels.
     """
     from isofold.cli.steps.inputs import ReadOptions, read_data, tell_unlabeled
     from isofold.cli.steps.mapping import make_map
@@ -87,7 +90,7 @@ def embed_command(file: Path, **options: Any) -> int:
     outputs.check(file)
     # Before the file is read, so that wrong parameters are refused at once.
     make_estimator(fitting)
-    prepared = read_data(file, reading, console)
+    prepared = read_data(file, reading, console, finds_label=True)
     if fitting.needs_label:
         tell_unlabeled(prepared.labels, console)
     return make_map(file, prepared, fitting, outputs=outputs, console=console)

@@ -76,7 +76,10 @@ def report_command(file: Path, embedding: Path | None, **options: Any) -> None:
     with watched(console) as seen:
         assessment = assess(prepared.X, shown, random_state=options["seed"], n_jobs=options["jobs"])
         title = options["title"] or file.name
-        write_page(page, assessment, prepared, shown=shown, title=title, overwrite=options["force"])
+        write_page(
+            page, assessment, prepared,
+            file=file, shown=shown, title=title, overwrite=options["force"],
+        )  # fmt: skip
     for text in seen.messages:
         console.note(text)
     console.say()
@@ -98,10 +101,10 @@ def _from_map(
     file: Path, embedding: Path, options: ReadOptions, console: Console, *, seed: int
 ) -> tuple[Prepared, Any]:
     from isofold.cli.steps.hints import scale_hint
-    from isofold.cli.steps.inputs import prepare_table, read_file
+    from isofold.cli.steps.inputs import prepare_table, read_file, with_label
     from isofold.cli.steps.maps import read_map
 
-    table = read_file(file, options)
+    table, options = with_label(read_file(file, options), options)
     prepared = prepare_table(table, options)
     Y, which = read_map(embedding, prepared, encoding=options.encoding)
     question = scale_hint(table, prepared, options, Y=Y, which=which, seed=seed)
@@ -112,14 +115,12 @@ def _from_map(
 
 def _from_model(file: Path, model: Path, options: ReadOptions) -> tuple[Prepared, Any]:
     from isofold.cli.commands.transform import prepare_for
-    from isofold.cli.steps.inputs import read_file
     from isofold.cli.steps.mapping import table_notes
     from isofold.exceptions import InvalidInputError
     from isofold.storage import load_with_notes
 
     estimator, notes = load_with_notes(model)
-    table = read_file(file, options)
-    prepared = prepare_for(estimator, table_notes(notes), table, label=options.label)
+    prepared = prepare_for(estimator, table_notes(notes), file, options)
     n_fitted = len(estimator.embedding_)
     if len(prepared.X) != n_fitted:
         msg = (

@@ -13,7 +13,8 @@ from isofold.cli.options import chosen, file_argument, force_option, format_opti
 
 if TYPE_CHECKING:
     from isofold._typing import FloatArray
-    from isofold.tables import Prepared, Table
+    from isofold.cli.steps.inputs import ReadOptions
+    from isofold.tables import Prepared, Preprocessing
 
 
 @command(
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 @file_argument("file")
 @output_option(
     "-o", "--output", metavar="OUT", required=True,
-    text="The coordinates of the rows: .csv, .tsv, .parquet, .npy or .npz.",
+    text="The coordinates of the rows: .csv, .tsv, .parquet, .npy or .npz. Or .h5ad: a copy of "
+    "FILE with them in obsm.",
 )  # fmt: skip
 @force_option
 @format_options
@@ -36,48 +38,53 @@ def transform_command(model: Path, file: Path, **options: Any) -> None:
     names, filled and scaled as when the map was made. Every row is placed by itself: which other
     rows are in FILE does not matter.
     """
-    from isofold.cli.steps.inputs import ReadOptions, read_file, tell_data
+    from isofold.cli.steps.inputs import ReadOptions, tell_data
     from isofold.cli.steps.mapping import table_notes
-    from isofold.cli.steps.outputs import Outputs
+    from isofold.cli.steps.outputs import Outputs, write_map
     from isofold.storage import load_with_notes
-    from isofold.tables import check_map_rows, write_embedding
+    from isofold.tables import check_map_rows
 
     console = current_console()
     Outputs(map=options["output"], force=options["force"]).check(model, file)
     estimator, every = load_with_notes(model)
     notes = table_notes(every)
-    prepared = prepare_for(estimator, notes, read_file(file, chosen(ReadOptions, options)))
+    prepared = prepare_for(estimator, notes, file, chosen(ReadOptions, options))
     check_map_rows(options["output"], prepared.rows)
     tell_data(file, prepared, console)
+    if (prepared.preprocessing.key or "").startswith("obsm/"):
+        console.note(
+            "The columns must mean what they meant for the map: principal components that were "
+            "computed from the new rows alone do not fit it."
+        )
     with watched(console) as seen:
         Y = estimator.transform(prepared.X)
     for text in seen.messages:
         console.warn(text)
     _tell_far(estimator, prepared, Y, notes, console)
-    write_embedding(
-        options["output"],
-        Y,
-        rows=prepared.rows,
-        labels=prepared.labels,
-        label_name=prepared.preprocessing.label or "label",
-        overwrite=options["force"],
-    )
+    write_map(
+        options["output"], Y, prepared,
+        file=file, model=estimator, overwrite=options["force"],
+    )  # fmt: skip
     console.say(f"Wrote {options['output']} ({size_of(options['output'])}).")
 
 
 def prepare_for(
-    estimator: Any, notes: dict[str, Any], table: Table, *, label: str | None = None
+    estimator: Any, notes: dict[str, Any], file: Path, options: ReadOptions
 ) -> Prepared:
-    """Return the features of a table that a model needs, by its preprocessing or their names."""
+    """Return the features of a file that a model needs, by its preprocessing or their names."""
+    from isofold.cli.steps.inputs import read_file
     from isofold.exceptions import InvalidInputError
     from isofold.tables import Preprocessing, prepare, preprocess
     from isofold.tables.text_safety import listed, quoted
 
+    known = notes.get("preprocessing")
+    same = None if known is None else Preprocessing.from_json(known)
+    table = read_file(file, options, fitted_key=_fitted_key(estimator, same))
+    label = options.label
     if label is not None and label not in table.names:
         msg = f"{table.source}: there is no column {quoted(label)}. It has {listed(table.names)}."
         raise InvalidInputError(msg)
-    if "preprocessing" in notes:
-        same = Preprocessing.from_json(notes["preprocessing"])
+    if same is not None:
         return preprocess(table, replace(same, label=label or same.label))
     names = getattr(estimator, "feature_names_in_", None)
     columns = None if names is None else tuple(map(str, names))
@@ -91,6 +98,16 @@ def prepare_for(
         )
         raise InvalidInputError(msg)
     return prepared
+
+
+def _fitted_key(estimator: Any, preprocessing: Preprocessing | None) -> str | None:
+    """Return the matrix of a file of several that a model was made of, if that is known."""
+    if preprocessing is None:
+        has_names = hasattr(estimator, "feature_names_in_")
+    else:
+        has_names = not isinstance(preprocessing.features, int)
+    named = "X" if has_names else None  # the only matrix whose columns have names
+    return named if preprocessing is None else preprocessing.key or named
 
 
 def _tell_far(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,15 @@ from isofold.cli.console import Console
 if TYPE_CHECKING:
     from isofold.tables import Prepared, Table
 
-__all__ = ["ReadOptions", "prepare_table", "read_data", "read_file", "tell_data", "tell_unlabeled"]
+__all__ = [
+    "ReadOptions",
+    "prepare_table",
+    "read_data",
+    "read_file",
+    "tell_data",
+    "tell_unlabeled",
+    "with_label",
+]
 
 
 @dataclass(frozen=True)
@@ -38,8 +47,8 @@ class ReadOptions:
     scale: str = "none"
 
 
-def read_file(path: Path, options: ReadOptions) -> Table:
-    """Read a file as the options say."""
+def read_file(path: Path, options: ReadOptions, *, fitted_key: str | None = None) -> Table:
+    """Read a file as the options say, or else the matrix that a model was made of."""
     from isofold.tables import read_table
 
     is_tab = options.delimiter in ("tab", "\\t")
@@ -49,7 +58,21 @@ def read_file(path: Path, options: ReadOptions) -> Table:
         encoding=options.encoding or "utf-8",
         header=options.header,
         delimiter="\t" if is_tab else options.delimiter,
+        fitted_key=fitted_key,
     )
+
+
+def with_label(table: Table, options: ReadOptions) -> tuple[Table, ReadOptions]:
+    """Take the label that a file obviously has, with a note, unless the user chose otherwise."""
+    from isofold.tables.text_safety import quoted
+
+    label = table.label
+    named = (*(options.columns or ()), *options.exclude)
+    is_taken = label is not None and any(fnmatchcase(label, pattern) for pattern in named)
+    if label is None or is_taken or options.label is not None:
+        return table, options
+    note = f"Colored by the column {quoted(label)}; --label COLUMN chooses another."
+    return replace(table, notes=(*table.notes, note)), replace(options, label=label)
 
 
 def prepare_table(table: Table, options: ReadOptions) -> Prepared:
@@ -66,9 +89,14 @@ def prepare_table(table: Table, options: ReadOptions) -> Prepared:
     )
 
 
-def read_data(path: Path, options: ReadOptions, console: Console) -> Prepared:
+def read_data(
+    path: Path, options: ReadOptions, console: Console, *, finds_label: bool = False
+) -> Prepared:
     """Read and prepare the data of a command, and say what was read."""
-    prepared = prepare_table(read_file(path, options), options)
+    table = read_file(path, options)
+    if finds_label:
+        table, options = with_label(table, options)
+    prepared = prepare_table(table, options)
     tell_data(path, prepared, console, label=options.label)
     return prepared
 

@@ -14,7 +14,7 @@ from isofold._format import count, duration
 from isofold.cli.console import Console, Watched, following, watched
 from isofold.cli.errors import USER_ERRORS, ExitCode, explain
 from isofold.cli.steps.method import FitOptions, make_estimator
-from isofold.cli.steps.outputs import Outputs
+from isofold.cli.steps.outputs import Outputs, write_map
 from isofold.embedding.catalog import BY_SHELL_NAME
 
 if TYPE_CHECKING:
@@ -153,6 +153,7 @@ def _judge(
             outputs.page,
             assessment,
             prepared,
+            file=source,
             shown=model,
             title=source.name,
             overwrite=outputs.force,
@@ -176,15 +177,14 @@ def _tell_unmeasured(error: BaseException, outputs: Outputs, console: Console) -
 def _write(source: Path, prepared: Prepared, model: Any, seed: int, outputs: Outputs) -> None:
     """Write map and model, each of them whole or not at all."""
     from isofold.storage import save
-    from isofold.tables import write_embedding
 
     if outputs.map is not None:
-        write_embedding(
+        write_map(
             outputs.map,
             model.embedding_,
-            rows=prepared.rows,
-            labels=prepared.labels,
-            label_name=prepared.preprocessing.label or "label",
+            prepared,
+            file=source,
+            model=model,
             distortion=getattr(model, "distortion_", None),
             overwrite=outputs.force,
         )

@@ -23,9 +23,13 @@ def read_map(
     path: Path, prepared: Prepared, *, encoding: str
 ) -> tuple[FloatArray, slice | IntArray]:
     """Read coordinates and find the rows of the data that they belong to."""
-    from isofold.tables import prepare, read_table
+    from isofold.tables import ANNOTATED_ENDING, MAP_KEY, prepare, read_table
 
     n_rows = prepared.n_rows
+    if path.suffix.lower() == ANNOTATED_ENDING:
+        # It has a row for each of the data, without numbers where a row is not on the map.
+        found = prepare(read_table(path, key=MAP_KEY), missing="drop")
+        return _by_number(path, found.X, found.rows.astype(float), prepared)
     table = read_table(path, encoding=encoding or "utf-8")
     names = _coordinate_names(table)
     Y = prepare(table, columns=names, missing="error").X

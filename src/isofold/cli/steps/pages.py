@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +18,17 @@ def write_page(
     assessment: Assessment,
     prepared: Prepared,
     *,
+    file: Path,
     shown: Any,
     title: str,
     overwrite: bool,
 ) -> None:
-    """Write a report page."""
+    """Write a report page of a map of a file."""
     from isofold.assessment.models import component_of_samples
     from isofold.reports import make_report
 
     page = make_report(
-        assessment,
+        _with_source(assessment, prepared, file),
         labels=prepared.labels,
         label_name=prepared.preprocessing.label,
         fields={**prepared.feature_fields(), **prepared.fields},
@@ -37,3 +39,16 @@ def write_page(
         row_numbers=prepared.rows if len(prepared.rows) < prepared.n_rows else None,
     )
     page.save(path, overwrite=overwrite)
+
+
+def _with_source(assessment: Assessment, prepared: Prepared, file: Path) -> Assessment:
+    """Return an assessment whose code tells which of several matrices of a file were mapped."""
+    from isofold._format import count
+    from isofold.tables.text_safety import quoted
+
+    key, origin = prepared.preprocessing.key, assessment.origin
+    if key is None:
+        return assessment
+    columns = count(prepared.X.shape[1], "column")
+    line = f"# X: {columns} of {quoted(key)[1:-1]} in {quoted(file.name)[1:-1]}"
+    return replace(assessment, origin=replace(origin, code=(line, *origin.code)))

@@ -9,6 +9,8 @@ function drawLegend(app) {
 
 function drawClasses(app, legend) {
   const list = make("ul", { class: "classes" });
+  // Long names that begin alike could not be told apart if they were cut.
+  list.classList.toggle("is-long", app.scheme.entries.some((entry) => entry.text.length > 12));
   for (const entry of app.scheme.entries) {
     const isOn = app.highlighted.has(entry.shade);
     const button = make(
