@@ -94,17 +94,15 @@ class TestBytes:
             assert alone.distances.tobytes() == together.distances[i].tobytes()
 
     def test_pickled_search_answers_alike(self, sheet, search):
-        again = pickle.loads(pickle.dumps(search))
+        again = pickle.loads(pickle.dumps(search))  # noqa: S301 - our own bytes
         assert_same(again.query(sheet[:50], 5), search.query(sheet[:50], 5))
 
     def test_saved_search_answers_alike(self, tmp_path):
         X = curved(300, d=8)
         model = OutOfSample(PCA(2), search="lists").fit(X)
         save(model, tmp_path / "model.iso")
-        new = curved(20, d=8, seed=1)
-        assert (
-            load(tmp_path / "model.iso").transform(new).tobytes() == model.transform(new).tobytes()
-        )
+        new, again = curved(20, d=8, seed=1), load(tmp_path / "model.iso")
+        assert again.transform(new).tobytes() == model.transform(new).tobytes()
 
 
 class TestHardData:

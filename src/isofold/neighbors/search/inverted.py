@@ -175,9 +175,9 @@ class InvertedListSearch:
             _blocks(n, self._workers),
             n_jobs=self._workers,
         )
-        used, labels = np.unique(np.concatenate(list(nearest)), return_inverse=True)
+        used, found = np.unique(np.concatenate(list(nearest)), return_inverse=True)
         labels, centers, origin = split_large(
-            labels,
+            found,
             centers[used],
             self._rows,
             size=rules.list_size,
