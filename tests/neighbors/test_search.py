@@ -13,7 +13,7 @@ from isofold.neighbors.search.build import choose_method
 from support.hypothesis_profiles import examples
 
 EXACT = ["kd_tree", "brute"]
-ALL = [*EXACT, "hnsw"]
+ALL = [*EXACT, "lists", "hnsw"]
 
 # Two ways to sum at most 60 squares of order one differ by a few dozen units in the last place.
 ROUNDING = 1e-13

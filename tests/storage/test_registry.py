@@ -43,6 +43,7 @@ FORMAT_1 = [
     "GooseMap",
     "HNSWSearch",
     "IPA",
+    "InvertedListSearch",
     "Judgement",
     "KDTreeSearch",
     "KernelCentering",

@@ -263,8 +263,8 @@ def fit_goose(
         How neighborhoods are scaled; "range" is the thesis's.
     interpolate : bool, default=True
         Whether training points keep their images; else means are plain, as in the thesis.
-    search : {"auto", "kd_tree", "brute", "hnsw"}, default="auto"
-        How neighbors are found; "hnsw" is approximate and needs faiss.
+    search : {"auto", "fast", "kd_tree", "brute", "lists", "hnsw"}, default="auto"
+        How neighbors are found; "lists" and "hnsw" are approximate, and "hnsw" needs faiss.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
 

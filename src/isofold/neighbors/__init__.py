@@ -31,6 +31,7 @@ from isofold.neighbors.resolve import join_shared, resolve_graph
 from isofold.neighbors.search.build import (
     BruteForceSearch,
     HNSWSearch,
+    InvertedListSearch,
     KDTreeSearch,
     Neighbors,
     NeighborSearch,
@@ -54,6 +55,7 @@ __all__ = [
     "GraphChoice",
     "GraphPaths",
     "HNSWSearch",
+    "InvertedListSearch",
     "KDTreeSearch",
     "Knn",
     "LengthErrors",

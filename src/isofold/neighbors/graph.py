@@ -170,7 +170,7 @@ def build_graph(
         of the union's minimum spanning tree. It makes no difference to a radius.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         What `X` holds.
-    method : {"auto", "kd_tree", "brute", "hnsw"}, default="auto"
+    method : {"auto", "fast", "kd_tree", "brute", "lists", "hnsw"}, default="auto"
         How to search among points, see `build_search`.
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.

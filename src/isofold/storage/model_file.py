@@ -64,8 +64,8 @@ def save(
     model makes the same file. Arrays get the order of bytes of the machine that loads them. Three
     things do not come back: caches; the fitted estimator of another library in an `OutOfSample`,
     which `transform` does not need; and what external estimators among the parameters learned.
-    Approximate searches (``search="hnsw"``) are built again, which gives the same neighbors with
-    the same version of faiss.
+    Approximate searches (``search="lists"``, ``"hnsw"``) are built again, which gives the same
+    neighbors with the same versions of NumPy and faiss.
 
     `pickle` and `joblib` keep everything, but loading such files runs code, and another version
     may not read them.

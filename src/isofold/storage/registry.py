@@ -151,6 +151,7 @@ KINDS: dict[str, Kind] = {
     # Searches, which are built again from their points.
     "KDTreeSearch": Kind("isofold.neighbors.search.exact:KDTreeSearch"),
     "BruteForceSearch": Kind("isofold.neighbors.search.exact:BruteForceSearch"),
+    "InvertedListSearch": Kind("isofold.neighbors.search.inverted:InvertedListSearch"),
     "HNSWSearch": Kind("isofold.neighbors.search.approximate:HNSWSearch"),
     # Graphs, covers and clusters.
     "NeighborGraph": Kind("isofold.neighbors.graph:NeighborGraph", check="neighbor_graph"),

@@ -1,7 +1,7 @@
 """Searches: stored by their points, and built again from these in the same way.
 
 A tree or graph of another library has no format that stays, and a damaged one would crash its
-compiled code. Building is deterministic; for HNSW it takes seconds at a million numbers.
+compiled code. Building is deterministic; for lists and HNSW it takes seconds at a million numbers.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from isofold._validation import check_points
 from isofold.neighbors.search.build import (
     BruteForceSearch,
     HNSWSearch,
+    InvertedListSearch,
     KDTreeSearch,
     NeighborSearch,
 )
@@ -23,7 +24,7 @@ from isofold.storage.validation import require
 
 __all__ = ["SEARCHES", "fields_of_search", "make_search"]
 
-SEARCHES = ("KDTreeSearch", "BruteForceSearch", "HNSWSearch")
+SEARCHES = ("KDTreeSearch", "BruteForceSearch", "InvertedListSearch", "HNSWSearch")
 
 WIDEST = 10_000
 """Candidates of an approximate query. faiss takes memory for as many, and ends the process if there
@@ -45,6 +46,7 @@ def make_search(name: str, fields: dict[str, Any]) -> NeighborSearch:
     wanted = {
         "KDTreeSearch": {"points", "workers"},
         "BruteForceSearch": {"points"},
+        "InvertedListSearch": {"points", "workers"},
         "HNSWSearch": {"points", "workers", "width"},
     }[name]
     require(fields.keys() == wanted, f"a {name} has other fields than it should")
@@ -62,5 +64,7 @@ def make_search(name: str, fields: dict[str, Any]) -> NeighborSearch:
     n_jobs = min(workers, os.cpu_count() or 1)
     if name == "KDTreeSearch":
         return KDTreeSearch(points, n_jobs=n_jobs)
+    if name == "InvertedListSearch":
+        return InvertedListSearch(points, n_jobs=n_jobs)
     require(type(width) is int and 0 < width <= WIDEST, "a search has an invalid width")
     return HNSWSearch(points, width=width, n_jobs=n_jobs)

@@ -85,10 +85,11 @@ class OutOfSample(BaseEmbedder):
     scaling : {"least_squares", "range", "isotropic"}, default="least_squares"
         How "goose" scales neighborhoods: in any direction, along the coordinates of the embedding
         (the thesis), or in all directions alike (for embeddings that keep distances).
-    search : {"auto", "kd_tree", "brute", "hnsw"}, default="auto"
-        How "goose" and "barycentric" find neighbors. "auto" is exact; "hnsw" is approximate,
-        several times faster for many features, and needs faiss; a few training samples may then
-        be placed as if they were new.
+    search : {"auto", "fast", "kd_tree", "brute", "lists", "hnsw"}, default="auto"
+        How "goose" and "barycentric" find neighbors. "auto" is exact. "lists" and "hnsw" are
+        approximate and several times faster for many features; "hnsw" needs faiss. "fast" takes
+        "lists" beyond 10,000 samples of many features, and is exact otherwise. A few training
+        samples may be placed as if they were new where neighbors are approximate.
     random_state : int, RandomState or None, default=None
         Seed for an estimator whose own ``random_state`` is None.
     n_jobs : int or None, default=None
@@ -146,7 +147,7 @@ class OutOfSample(BaseEmbedder):
         | Callable[[FloatArray, FloatArray], PointMap] = "goose",
         n_neighbors: int | Auto = 10,
         scaling: Literal["least_squares", "range", "isotropic"] = "least_squares",
-        search: Literal["auto", "kd_tree", "brute", "hnsw"] = "auto",
+        search: Literal["auto", "fast", "kd_tree", "brute", "lists", "hnsw"] = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,

@@ -18,7 +18,6 @@ import numpy as np
 from isofold._dependencies import require
 from isofold._parallel import n_workers
 from isofold._typing import FloatArray
-from isofold._validation import check_positive
 from isofold.neighbors.search.exact import BruteForceSearch
 from isofold.neighbors.search.protocol import (
     Neighbors,
@@ -28,18 +27,13 @@ from isofold.neighbors.search.protocol import (
     drop_own,
     match_precision,
     pair_distances,
-    ragged_rows,
-    require_pairs,
+    radius_by_doubling,
     sort_rows,
 )
 
 # faiss's own defaults for the graph.
 _LINKS = 32
 _CONSTRUCTION_WIDTH = 80
-
-# Neighbors asked for first when all within a radius are wanted; doubled until enough.
-_FIRST_RADIUS_QUERY = 32
-
 
 _ONE_AT_A_TIME = Lock()
 
@@ -128,21 +122,7 @@ class HNSWSearch:
         faiss's own range search stops at a fixed width and misses many points; asking for
         more and more neighbors until one lies outside does not.
         """
-        points, radius = check_queries(points, self._points), check_positive(radius, name="radius")
-        rows, columns, lengths = [], [], []
-        pending, k = np.arange(len(points)), min(_FIRST_RADIUS_QUERY, self.n_points)
-        while len(pending):
-            found = self.query(points[pending], k)
-            finished = (found.distances[:, -1] > radius) | (k == self.n_points)
-            row, column = np.nonzero((found.distances <= radius) & finished[:, None])
-            rows.append(pending[row])
-            columns.append(found.indices[row, column])
-            lengths.append(found.distances[row, column])
-            pending, k = pending[~finished], min(2 * k, self.n_points)
-            require_pairs(sum(map(len, rows)) + k * len(pending), radius)
-        return ragged_rows(
-            np.concatenate(rows), np.concatenate(columns), np.concatenate(lengths), len(points)
-        )
+        return radius_by_doubling(self, points, radius)
 
     def _single(self, points: FloatArray) -> FloatArray:
         """Return points in single precision, centered and scaled so that it suffices."""

@@ -2,8 +2,8 @@
 
 A KD-tree answers in O(log n) while the data fill few dimensions, whatever the number of
 columns; in many dimensions at once it visits every leaf, and comparing all pairs through
-matrix products is faster. Both are exact here. HNSW (`isofold.neighbors.search.approximate`) is
-not, and is never chosen by itself.
+matrix products is faster. Both are exact here. Inverted lists (`isofold.neighbors.search.inverted`)
+and HNSW (`isofold.neighbors.search.approximate`) are not, and "auto" never chooses them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from isofold.neighbors.levina_bickel import inverse_dimensions
 from isofold.neighbors.precomputed import check_distances, nearest_in_rows
 from isofold.neighbors.search.approximate import HNSWSearch
 from isofold.neighbors.search.exact import BruteForceSearch, KDTreeSearch
+from isofold.neighbors.search.inverted import InvertedListSearch
 from isofold.neighbors.search.protocol import (
     Neighbors,
     NeighborSearch,
@@ -31,6 +32,7 @@ from isofold.neighbors.search.protocol import (
 __all__ = [
     "BruteForceSearch",
     "HNSWSearch",
+    "InvertedListSearch",
     "KDTreeSearch",
     "NeighborSearch",
     "Neighbors",
@@ -39,7 +41,7 @@ __all__ = [
     "kneighbors",
 ]
 
-METHODS = ("auto", "kd_tree", "brute", "hnsw")
+METHODS = ("auto", "fast", "kd_tree", "brute", "lists", "hnsw")
 METRICS = ("euclidean", "precomputed")
 
 # Seconds for k = 10 of 20,000 points among themselves on two cores, tree / all pairs.
@@ -55,6 +57,9 @@ _MODERATE_COLUMNS = 50
 _MAX_TREE_DIMENSION_MODERATE = 6.0
 _MAX_TREE_DIMENSION_MANY = 4.0
 
+# Points up to which all pairs are compared where speed matters more than the last neighbor.
+_MOST_BRUTE_POINTS = 10_000
+
 # Points from which the filled dimension is judged; up to twice as many are simply compared.
 _PROBE_POINTS = 1000
 _PROBE_NEIGHBORS = 10
@@ -67,9 +72,10 @@ def build_search(X: Any, *, method: str = "auto", n_jobs: int | None = None) -> 
     ----------
     X : array-like of shape (n_points, n_features)
         The points.
-    method : {"auto", "kd_tree", "brute", "hnsw"}, default="auto"
-        "kd_tree" and "brute" are exact, "hnsw" is approximate and needs faiss. "auto"
-        takes one of the exact ones by the dimension of the data.
+    method : {"auto", "fast", "kd_tree", "brute", "lists", "hnsw"}, default="auto"
+        "kd_tree" and "brute" are exact, "lists" and "hnsw" are approximate; "hnsw" needs faiss.
+        "auto" takes one of the exact ones by the dimension of the data. "fast" does so, too, but
+        takes "lists" instead of "brute" for more than 10,000 points.
     n_jobs : int or None, default=None
         Threads of a query, by scikit-learn's convention. Results never depend on it. "brute"
         uses all threads that OpenMP is allowed.
@@ -99,6 +105,8 @@ def build_search(X: Any, *, method: str = "auto", n_jobs: int | None = None) -> 
     _refuse_vanishing(points)
     if method == "auto":
         method = choose_method(points)
+    if method == "fast":
+        method = choose_fast_method(points)
     return make_search(points, method=method, n_jobs=n_jobs)
 
 
@@ -118,7 +126,7 @@ def kneighbors(
         The points, or their distances if `metric` is "precomputed".
     n_neighbors : int
         Neighbors of a point, itself not counted; its copies are.
-    method : {"auto", "kd_tree", "brute", "hnsw"}, default="auto"
+    method : {"auto", "fast", "kd_tree", "brute", "lists", "hnsw"}, default="auto"
         How to search, see `build_search`.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         What `X` holds.
@@ -173,10 +181,18 @@ def choose_method(points: FloatArray) -> str:
     return "kd_tree" if inverses.sum() * limit >= len(inverses) else "brute"
 
 
+def choose_fast_method(points: FloatArray) -> str:
+    """Return a method that takes at most seconds for 100,000 points, for ``method="fast"``."""
+    exact = choose_method(points)
+    return "lists" if exact == "brute" and len(points) > _MOST_BRUTE_POINTS else exact
+
+
 def make_search(points: FloatArray, *, method: str, n_jobs: int | None) -> NeighborSearch:
     """Build an index over points that are checked already, by a method that is chosen."""
     if method == "hnsw":
         return HNSWSearch(points, n_jobs=n_jobs)
+    if method == "lists":
+        return InvertedListSearch(points, n_jobs=n_jobs)
     if method == "kd_tree":
         return KDTreeSearch(points, n_jobs=n_jobs)
     return BruteForceSearch(points)

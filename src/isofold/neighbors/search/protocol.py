@@ -9,8 +9,11 @@ import numpy as np
 
 from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
-from isofold._validation import check_count, check_points
+from isofold._validation import check_count, check_points, check_positive
 from isofold.exceptions import InvalidInputError
+
+# Neighbors asked for first when all within a radius are wanted; doubled until enough.
+_FIRST_RADIUS_QUERY = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +145,27 @@ def ragged_rows(
     counts = np.bincount(rows, minlength=n_rows)
     indptr = np.concatenate([[0], np.cumsum(counts)])
     return RadiusNeighbors(indptr, columns[order].astype(np.intp), lengths[order])
+
+
+def radius_by_doubling(
+    search: NeighborSearch, points: FloatArray, radius: float
+) -> RadiusNeighbors:
+    """Return about all points within a radius, by asking for more until one lies outside."""
+    points, radius = check_queries(points, search.points), check_positive(radius, name="radius")
+    rows, columns, lengths = [], [], []
+    pending, k = np.arange(len(points)), min(_FIRST_RADIUS_QUERY, search.n_points)
+    while len(pending):
+        found = search.query(points[pending], k)
+        finished = (found.distances[:, -1] > radius) | (k == search.n_points)
+        row, column = np.nonzero((found.distances <= radius) & finished[:, None])
+        rows.append(pending[row])
+        columns.append(found.indices[row, column])
+        lengths.append(found.distances[row, column])
+        pending, k = pending[~finished], min(2 * k, search.n_points)
+        require_pairs(sum(map(len, rows)) + k * len(pending), radius)
+    return ragged_rows(
+        np.concatenate(rows), np.concatenate(columns), np.concatenate(lengths), len(points)
+    )
 
 
 def require_pairs(n_pairs: int, radius: float) -> None:
