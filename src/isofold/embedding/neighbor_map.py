@@ -157,7 +157,7 @@ class NeighborMap(BaseEmbedder):
         rng = check_seed(self.random_state)
         samples = NearSamples.read(X, self.metric, k, p, self.n_jobs)
         start = self._start(X, samples, p, rng)
-        rules = LengthRules.balanced(balance)
+        rules = LengthRules.balanced(balance, samples.n_nodes)
         if samples.n_nodes > 1:
             points = embed_neighbors(samples.lists, start, n_jobs=self.n_jobs)
             points = points / _scale(points, samples)

@@ -41,6 +41,12 @@ class SparseRows:
             table.data.astype(np.float32, copy=False),
         )
 
+    def reordered(self, order: IntArray) -> SparseRows:
+        """Return the matrix with rows and columns in another order."""
+        n = len(order)
+        table = sp.csr_array((self.values, self.indices, self.indptr), shape=(n, n))
+        return SparseRows.of(table[order][:, order])
+
 
 @dataclass(frozen=True, eq=False)
 class NearLists:

@@ -90,7 +90,7 @@ class NearSamples:
     def _of_points(cls, X: FloatArray, k: int, p: int, n_jobs: int | None) -> NearSamples:
         distinct = find_distinct(X)
         points = X[distinct.sample_of_node] if distinct.has_copies else X
-        search = build_search(points, method="auto", n_jobs=n_jobs)
+        search = build_search(points, method="fast", n_jobs=n_jobs)
         found = search.query_self(min(k, len(points) - 1)) if len(points) > 1 else _nobody()
         axes = _leading_axes(points)
         return cls._gathered(distinct, _lists_of(found), k, axes, axes[:, :p], search=search)

@@ -27,7 +27,7 @@ from isofold.stress._forces import step
 from isofold.stress.mesh import Mesh
 from isofold.stress.near_lists import NearLists
 
-__all__ = ["DESCENT", "DescentRules", "embed_neighbors"]
+__all__ = ["DescentRules", "embed_neighbors"]
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,18 @@ class DescentRules:
     slow: float = 0.5
     fast: float = 0.8
 
+    @classmethod
+    def for_points(cls, n_points: int) -> DescentRules:
+        """Return the rules for so many points: many take longer to find their neighbors."""
+        return cls() if n_points <= MOST_QUICK else cls(n_sweeps=300)
 
-DESCENT = DescentRules()
-"""Chosen on digits, Frey, olive oil, wine, faces, Olivetti, COIL-20 and MNIST 3-6-9."""
+
+MOST_QUICK = 10_000
+"""Points up to which few sweeps suffice."""
 
 
 def embed_neighbors(
-    lists: NearLists, start: FloatArray, *, n_jobs: int | None, rules: DescentRules = DESCENT
+    lists: NearLists, start: FloatArray, *, n_jobs: int | None, rules: DescentRules | None = None
 ) -> FloatArray:
     """Return a map on which neighbors are near.
 
@@ -68,14 +73,15 @@ def embed_neighbors(
         Where points start, within some hundredths of each other; p is 1, 2 or 3.
     n_jobs : int or None
         Threads.
-    rules : DescentRules
-        How points descend.
+    rules : DescentRules, optional
+        How points descend; by default as suits their number.
 
     Returns
     -------
     ndarray of shape (n, p)
         The map, in units of its own.
     """
+    rules = DescentRules.for_points(len(start)) if rules is None else rules
     affinities = lists.affinities()
     points: FloatArray = np.array(start, dtype=np.float64, order="C")
     n, p = points.shape
