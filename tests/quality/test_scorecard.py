@@ -25,6 +25,7 @@ def card(roll):
 def test_every_line_equals_the_measure_alone(roll, card):
     X, Y = roll.X, PCA(2).fit_transform(roll.X)
     isometry = quality.local_isometry(X, Y)
+    short = quality.summary(X, Y)
     alone = {
         "trustworthiness": quality.trustworthiness(X, Y),
         "continuity": quality.continuity(X, Y),
@@ -36,6 +37,9 @@ def test_every_line_equals_the_measure_alone(roll, card):
         "length_error_median": isometry.median,
         "length_error_p95": isometry.p95,
         "length_error_worst": isometry.worst,
+        "length_error_scaled": short.scaled_length_error,
+        "shown_length_error_median": quality.local_isometry(X, Y, neighbors_of="embedding").median,
+        "shown_length_error_scaled": short.scaled_shown_length_error,
         "preservation_error": quality.preservation_error(X, Y),
         "stretch": quality.stretch(X, Y),
         "stress": quality.normalized_stress(X, Y),

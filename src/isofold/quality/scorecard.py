@@ -34,8 +34,14 @@ from isofold.quality.isometry import (
     procrustes_measure_of,
     stretch_of,
 )
-from isofold.quality.neighborhoods import Neighborhoods, evidence_of_loss, neighborhoods_of
+from isofold.quality.neighborhoods import (
+    Neighborhoods,
+    evidence_of_loss,
+    neighborhoods_of,
+    shown_neighborhoods_of,
+)
 from isofold.quality.score import CONFIDENCE, RowSample, Score, draw_rows
+from isofold.quality.summary import MapSummary, best_scale_error
 from isofold.quality.truth import procrustes_error, spectrum
 
 if TYPE_CHECKING:
@@ -124,6 +130,19 @@ class Scorecard(Mapping[str, Score]):
         how = "all points" if self.sample.exact else f"{sampled:,} sampled points"
         size = f"{self.n_points:,} points in {self.n_components}-D"
         return f"{size}, {self.n_neighbors} neighbors, {how}"
+
+    @property
+    def summary(self) -> MapSummary:
+        """The short scorecard, see :func:`~isofold.quality.summary`."""
+        return MapSummary(
+            trustworthiness=float(self["trustworthiness"]),
+            continuity=float(self["continuity"]),
+            length_error=float(self["length_error_median"]),
+            scaled_length_error=float(self["length_error_scaled"]),
+            shown_length_error=float(self["shown_length_error_median"]),
+            scaled_shown_length_error=float(self["shown_length_error_scaled"]),
+            neighbor_error=float(self["neighbor_error"]),
+        )
 
     def __str__(self) -> str:
         cells = [("measure", "value", f"{CONFIDENCE:.0%} interval", "best", "what it says")]
@@ -239,9 +258,9 @@ def scorecard(
     n_rows, n_sources = _budget(n_samples, everywhere)
     # Shortest paths need the neighbors of all points, so lengths of neighbors are always exact,
     # and where they are wrong is where the sample looks first.
-    near = neighborhoods_of(everywhere, k)
+    near, shown = neighborhoods_of(everywhere, k), shown_neighborhoods_of(everywhere, k)
     isometry = isometry_of(near)
-    suspicion = evidence_of_loss(everywhere, near) if (n_sources or n_points) < n_points else None
+    suspicion = evidence_of_loss(near, shown) if (n_sources or n_points) < n_points else None
     comparison = replace(
         everywhere, sample=draw_rows(n_points, n_rows, random_state, evidence=suspicion)
     )
@@ -251,7 +270,7 @@ def scorecard(
     entries = [
         *_rank_entries(comparison, k),
         Entry("rnx_area", curve.area, "1", "neighbors kept at all scales, above chance"),
-        *_length_entries(isometry, near),
+        *_length_entries(isometry, near, shown),
         *_global_entries(comparison, k),
         Entry(
             "residual_variance",
@@ -329,11 +348,23 @@ def _rank_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
         yield Entry(name, measure(table, comparison.sample), best, meaning)
 
 
-def _length_entries(isometry: LocalIsometry, near: Neighborhoods) -> Iterator[Entry]:
+def _length_entries(
+    isometry: LocalIsometry, near: Neighborhoods, shown: Neighborhoods
+) -> Iterator[Entry]:
     yield Entry("length_ratio", isometry.ratio, "1", "median embedded/original neighbor length")
     yield Entry("length_error_median", isometry.median, "0", "median |ratio - 1|")
     yield Entry("length_error_p95", isometry.p95, "0", "95% of neighbor lengths are better")
     yield Entry("length_error_worst", isometry.worst, "0", "worst neighbor length")
+    scaled = Score(best_scale_error(near.ratio), sample=near.sample)
+    yield Entry("length_error_scaled", scaled, "0", "median |ratio - 1|, best scale allowed")
+    yield Entry(
+        "shown_length_error_median",
+        isometry_of(shown).median,
+        "0",
+        "median |ratio - 1| of neighbors on the map",
+    )
+    scaled = Score(best_scale_error(shown.ratio), sample=shown.sample)
+    yield Entry("shown_length_error_scaled", scaled, "0", "the same, best scale allowed")
     preserved = preservation_of(near)
     yield Entry("preservation_error", preserved, "0", "squared-length error of neighbors")
 

@@ -7,9 +7,9 @@ import numpy as np
 from isofold._format import percent
 from isofold._typing import FloatArray
 from isofold.cli.console import Console
-from isofold.quality import MapSummary, Scorecard, summary
+from isofold.quality import MapSummary, summary
 
-__all__ = ["NEIGHBORS", "measure", "scores_of", "tell_scores"]
+__all__ = ["NEIGHBORS", "measure", "tell_scores"]
 
 NEIGHBORS = 12
 """Size of a neighborhood."""
@@ -48,15 +48,6 @@ def measure(X: FloatArray, Y: FloatArray, *, seed: int, jobs: int) -> MapSummary
     )
     is_known = np.isfinite((found.trustworthiness, found.continuity)).all()
     return found if is_known else MapSummary(np.nan, np.nan, np.nan)
-
-
-def scores_of(card: Scorecard) -> MapSummary:
-    """Return the three figures of a scorecard."""
-    return MapSummary(
-        float(card["trustworthiness"]),
-        float(card["continuity"]),
-        float(card["length_error_median"]),
-    )
 
 
 def tell_scores(console: Console, scores: MapSummary) -> None:
