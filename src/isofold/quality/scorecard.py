@@ -20,8 +20,11 @@ from isofold.quality import ranks
 from isofold.quality.coranking import CoRankingCurve, curve_of
 from isofold.quality.distances import Comparison, compare
 from isofold.quality.global_ import (
+    along_paths,
+    check_paths,
     correlation_of,
     pair_moments,
+    path_moments,
     rank_moments,
     residual_variance_of,
     stress_of,
@@ -42,6 +45,7 @@ from isofold.quality.neighborhoods import (
 )
 from isofold.quality.score import CONFIDENCE, RowSample, Score, draw_rows
 from isofold.quality.summary import MapSummary, best_scale_error
+from isofold.quality.triplets import count_triplets, triplets_of
 from isofold.quality.truth import procrustes_error, spectrum
 
 if TYPE_CHECKING:
@@ -269,15 +273,10 @@ def scorecard(
     curve = curve_of(comparison)
     entries = [
         *_rank_entries(comparison, k),
-        Entry("rnx_area", curve.area, "1", "neighbors kept at all scales, above chance"),
+        *_curve_entries(curve),
         *_length_entries(isometry, near, shown),
         *_global_entries(comparison, k),
-        Entry(
-            "residual_variance",
-            residual_variance_of(replace(comparison, sample=sources), graph),
-            "0",
-            "distances along the data: variance not explained",
-        ),
+        *_path_entries(replace(comparison, sample=sources), graph),
     ]
     if everywhere.input.points is not None:
         measure = procrustes_measure_of(
@@ -348,6 +347,13 @@ def _rank_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
         yield Entry(name, measure(table, comparison.sample), best, meaning)
 
 
+def _curve_entries(curve: CoRankingCurve) -> Iterator[Entry]:
+    for size, kept in curve.kept_at:
+        meaning = f"fraction of the {size} nearest that are still among the {size} nearest"
+        yield Entry(f"kept_{size}", kept, "1", meaning)
+    yield Entry("rnx_area", curve.area, "1", "neighbors kept at all scales, above chance")
+
+
 def _length_entries(
     isometry: LocalIsometry, near: Neighborhoods, shown: Neighborhoods
 ) -> Iterator[Entry]:
@@ -391,6 +397,16 @@ def _global_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
         "1",
         "straight-line distances: rank correlation (unfolding lowers it)",
     )
+
+
+def _path_entries(comparison: Comparison, graph: NeighborGraph) -> Iterator[Entry]:
+    check_paths(graph)
+    moments, triplets = along_paths(comparison, graph, path_moments, count_triplets)
+    unexplained = residual_variance_of(moments, comparison.sample)
+    meaning = "distances along the data: variance not explained"
+    yield Entry("residual_variance", unexplained, "0", meaning)
+    meaning = "which of two points is farther along the data: order kept (chance: 0.5)"
+    yield Entry("triplet_accuracy", triplets_of(triplets, comparison.sample), "1", meaning)
 
 
 def _truth_entries(Y: Any, truth: Any) -> Iterator[Entry]:
