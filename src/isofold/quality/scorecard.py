@@ -338,8 +338,14 @@ def _n_distinct(X: Any, metric: str) -> int:
 def _rank_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
     embedded, original = ranks.embedded_ranks(comparison, k), ranks.input_ranks(comparison, k)
     for name, measure, table, best, meaning in (
-        ("trustworthiness", ranks.intrusion_score, original, "1", "shown neighbors are true"),
-        ("continuity", ranks.intrusion_score, embedded, "1", "true neighbors are shown"),
+        (
+            "trustworthiness",
+            ranks.intrusion_score,
+            original,
+            "1",
+            "near on the map, near in the data",
+        ),
+        ("continuity", ranks.intrusion_score, embedded, "1", "near in data, near on map"),
         ("neighbor_error", ranks.loss_score, embedded, "0", "fraction of neighbors lost"),
         ("mrre_input", ranks.rank_error_score, embedded, "0", "rank error of true neighbors"),
         ("mrre_embedding", ranks.rank_error_score, original, "0", "rank error of shown neighbors"),
@@ -358,11 +364,13 @@ def _length_entries(
     isometry: LocalIsometry, near: Neighborhoods, shown: Neighborhoods
 ) -> Iterator[Entry]:
     yield Entry("length_ratio", isometry.ratio, "1", "median embedded/original neighbor length")
-    yield Entry("length_error_median", isometry.median, "0", "median |ratio - 1|")
+    yield Entry(
+        "length_error_median", isometry.median, "0", "median |ratio - 1| of neighbors in the data"
+    )
     yield Entry("length_error_p95", isometry.p95, "0", "95% of neighbor lengths are better")
     yield Entry("length_error_worst", isometry.worst, "0", "worst neighbor length")
     scaled = Score(best_scale_error(near.ratio), sample=near.sample)
-    yield Entry("length_error_scaled", scaled, "0", "median |ratio - 1|, best scale allowed")
+    yield Entry("length_error_scaled", scaled, "0", "the same median, best scale allowed")
     yield Entry(
         "shown_length_error_median",
         isometry_of(shown).median,
