@@ -45,3 +45,19 @@ def test_first_map_writes_figure_page_and_model(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "trustworthiness" in shown
     assert "places points as before" in shown
+
+
+def test_the_picture_of_the_length_errors_has_its_figures(tmp_path, capsys):
+    runpy.run_path(str(ROOT / "examples" / "length_errors.py"))["main"](tmp_path)
+    drawn = (tmp_path / "length-errors.svg").read_text("utf-8")
+    shown = re.findall(
+        r"length_error ([\d.]+), shown_length_error ([\d.]+)", capsys.readouterr().out
+    )
+    kept = (ROOT / "docs" / "images" / "length-errors.svg").read_text("utf-8")
+    for recall, precision in shown:
+        figures = f"length_error {recall}, shown_length_error {precision}"
+        assert figures in drawn
+        assert figures in kept
+    (torn, side_by_side), (near, folded) = np.array(shown, dtype=float)
+    assert min(torn, folded) > 0.5
+    assert max(side_by_side, near) == 0.0

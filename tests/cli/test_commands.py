@@ -83,6 +83,14 @@ def test_the_page_is_about_the_map(roll):
     assert "398" in page
 
 
+def test_shell_and_page_give_the_same_verdict(roll):
+    folder, result = roll
+    told = json.loads(run("evaluate", folder / "roll.csv", folder / "map.csv", "--json").stdout)
+    assert told["verdict"].startswith("You can read neighborhoods off this map")
+    assert f">{told['verdict']}<" in (folder / "page.html").read_text(encoding="utf-8")
+    assert told["verdict"] in " ".join(result.stderr.split())
+
+
 def test_transform_puts_the_same_rows_to_the_same_places(roll, tmp_path):
     folder, _ = roll
     names = ("z", "kind", "y", "x")

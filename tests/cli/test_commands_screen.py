@@ -93,10 +93,10 @@ def test_tables_fit_narrow_screens(tmp_path, monkeypatch):
         )
         lines = shown.splitlines()
         assert max(map(len, lines)) <= columns
-        assert "you can measure them on the map" in " ".join(shown.split())
+        assert "between neighbors in the data are true" in " ".join(shown.split())
         # Words stand beside their figure if there is room.
         beside = [line for line in lines if line.lstrip().startswith("trustworthiness")]
-        assert ("all neighbors" in beside[0]) == (columns == 80)
+        assert ("all points" in beside[0]) == (columns == 80)
 
 
 def test_the_first_ctrl_c_keeps_the_best_map(tmp_path):

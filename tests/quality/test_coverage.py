@@ -11,7 +11,11 @@ from isofold import datasets
 from isofold.quality import ranks
 from isofold.quality.distances import compare
 from isofold.quality.global_ import pair_moments, stress_of
-from isofold.quality.neighborhoods import evidence_of_loss, neighborhoods_of
+from isofold.quality.neighborhoods import (
+    evidence_of_loss,
+    neighborhoods_of,
+    shown_neighborhoods_of,
+)
 from isofold.quality.score import RowSample, draw_rows
 
 N_POINTS, N_SAMPLES, N_TRIALS, MIN_HITS, K = 5000, 250, 100, 93, 12
@@ -38,7 +42,9 @@ def cut_cylinder():
 @pytest.mark.parametrize("make", [noisy_sheet, misplaced_points, cut_cylinder])
 def test_interval_covers_the_exact_value(make):
     everywhere = compare(*make(), n_jobs=2)
-    evidence = evidence_of_loss(everywhere, neighborhoods_of(everywhere, K))
+    evidence = evidence_of_loss(
+        neighborhoods_of(everywhere, K), shown_neighborhoods_of(everywhere, K)
+    )
     shown, true = ranks.input_ranks(everywhere, K), ranks.embedded_ranks(everywhere, K)
     measures = {
         "trustworthiness": (ranks.intrusion_score, shown),

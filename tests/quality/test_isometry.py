@@ -38,6 +38,56 @@ def test_agrees_with_double_loops(k):
     assert stretch(X, Y, n_neighbors=k) == pytest.approx(np.mean(far**2), rel=ROUNDING)
 
 
+@pytest.mark.parametrize("k", [1, 6, 12])
+def test_neighbors_on_the_map_agree_with_double_loops(k):
+    X, Y = pair()
+    DX, DY, rank = naive.distances(X), naive.distances(Y), naive.ranks(Y)
+    ratio = (DY / np.where(DX > 0, DX, np.nan))[(rank >= 1) & (rank <= k)].reshape(len(X), k)
+    isometry = local_isometry(X, Y, n_neighbors=k, neighbors_of="embedding")
+    assert isometry.ratio == pytest.approx(np.median(ratio), abs=ROUNDING)
+    assert isometry.median == pytest.approx(np.median(np.abs(ratio - 1)), abs=ROUNDING)
+    np.testing.assert_allclose(isometry.per_point, np.abs(ratio - 1).mean(axis=1), atol=ROUNDING)
+
+
+def two_groups(distance):
+    """Return two groups of 40 points of diameter below 1.5, so far apart."""
+    group = np.random.RandomState(0).rand(40, 2)
+    return np.vstack([group, group[:, ::-1] + [distance, 0.0]])
+
+
+def errors(X, Y, k=12):
+    return [
+        float(local_isometry(X, Y, n_neighbors=k, neighbors_of=which).median)
+        for which in ("input", "embedding")
+    ]
+
+
+def test_far_groups_laid_onto_each_other_are_seen_on_the_map_only():
+    recall, precision = errors(two_groups(100.0), two_groups(0.0))
+    assert recall < ROUNDING * 100
+    # Half of the pairs are 100 apart, give or take 3; each is shown within 1.5.
+    assert precision == pytest.approx(1.0, abs=0.02)
+
+
+def test_groups_torn_apart_are_seen_in_the_data_only():
+    recall, precision = errors(two_groups(0.0), two_groups(100.0))
+    assert precision < ROUNDING * 100
+    # Half of the pairs are at most 1.5 long, and are shown as 97 or more.
+    assert recall > 50
+
+
+def test_both_length_errors_ignore_rigid_motions():
+    X, Y = pair()
+    rotation = np.linalg.qr(np.random.RandomState(2).standard_normal((2, 2)))[0]
+    assert errors(X, Y @ rotation + 5.0) == pytest.approx(errors(X, Y), abs=1e-12)
+
+
+def test_whose_neighbors_is_checked():
+    X, Y = pair()
+    with pytest.raises(InvalidInputError, match="'embedding'"):
+        local_isometry(X, Y, neighbors_of="map")
+
+
 @pytest.mark.parametrize("normalized", [True, False])
 @pytest.mark.parametrize(("d", "q"), [(4, 2), (2, 2), (3, 1)])
 def test_procrustes_measure_agrees_with_double_loops(normalized, d, q):

@@ -75,6 +75,23 @@ def test_kept_share_is_one_minus_neighbor_error():
         assert curve.kept[k - 1] == pytest.approx(1 - neighbor_error(X, Y, n_neighbors=k))
 
 
+@pytest.mark.parametrize("n_samples", [None, 40])
+def test_kept_at_some_sizes_has_an_interval_and_values_per_point(n_samples):
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((150, 3))
+    how = {"n_samples": n_samples, "random_state": 0}
+    found = dict(coranking_curve(X, X[:, :2], **how).kept_at)
+    assert list(found) == [5, 12, 50]
+    for k, kept in found.items():
+        lost = neighbor_error(X, X[:, :2], n_neighbors=k, **how)
+        assert kept == pytest.approx(1 - lost, abs=ROUNDING)
+        np.testing.assert_allclose(kept.per_point, 1 - lost.per_point, atol=ROUNDING)
+        assert (kept.interval[0] < kept) == (n_samples is not None)
+    # Fifty of a hundred points are no neighborhood, and of eight points not even five.
+    assert [k for k, _ in coranking_curve(X[:100], X[:100]).kept_at] == [5, 12]
+    assert coranking_curve(X[:8], X[:8]).kept_at == ()
+
+
 MEASURES = [trustworthiness, continuity, neighbor_error, mean_relative_rank_error]
 
 

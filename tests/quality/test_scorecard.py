@@ -25,23 +25,29 @@ def card(roll):
 def test_every_line_equals_the_measure_alone(roll, card):
     X, Y = roll.X, PCA(2).fit_transform(roll.X)
     isometry = quality.local_isometry(X, Y)
+    short = quality.summary(X, Y)
     alone = {
         "trustworthiness": quality.trustworthiness(X, Y),
         "continuity": quality.continuity(X, Y),
         "neighbor_error": quality.neighbor_error(X, Y),
         "mrre_input": quality.mean_relative_rank_error(X, Y),
         "mrre_embedding": quality.mean_relative_rank_error(X, Y, neighbors_of="embedding"),
+        **{f"kept_{k}": 1 - quality.neighbor_error(X, Y, n_neighbors=k) for k in (5, 12, 50)},
         "rnx_area": quality.coranking_curve(X, Y).area,
         "length_ratio": isometry.ratio,
         "length_error_median": isometry.median,
         "length_error_p95": isometry.p95,
         "length_error_worst": isometry.worst,
+        "length_error_scaled": short.scaled_length_error,
+        "shown_length_error_median": quality.local_isometry(X, Y, neighbors_of="embedding").median,
+        "shown_length_error_scaled": short.scaled_shown_length_error,
         "preservation_error": quality.preservation_error(X, Y),
         "stretch": quality.stretch(X, Y),
         "stress": quality.normalized_stress(X, Y),
         "stress_scaled": quality.normalized_stress(X, Y, scale=True),
         "shepard_correlation": quality.shepard_correlation(X, Y),
         "residual_variance": quality.residual_variance(X, Y),
+        "triplet_accuracy": quality.triplet_accuracy(X, Y),
         "procrustes_measure": quality.procrustes_measure(X, Y),
         "procrustes_error": quality.procrustes_error(Y, roll.truth),
         "procrustes_error_scaled": quality.procrustes_error(Y, roll.truth, scale=True),

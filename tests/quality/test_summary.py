@@ -9,6 +9,7 @@ from isofold.quality import (
     best_scale_error,
     continuity,
     local_isometry,
+    neighbor_error,
     scorecard,
     summary,
     trustworthiness,
@@ -33,14 +34,18 @@ def test_the_figures_are_those_of_the_measures(metric, n_samples):
     assert found.continuity == continuity(X, Y, **how)
     assert found.length_error == local_isometry(X, Y, **how).median
     assert 0.0 < found.scaled_length_error <= found.length_error
+    shown = local_isometry(X, Y, neighbors_of="embedding", **how)
+    assert found.shown_length_error == shown.median
+    assert 0.0 < found.scaled_shown_length_error <= found.shown_length_error
+    assert found.neighbor_error == neighbor_error(X, Y, **how)
 
 
 def test_it_agrees_with_the_scorecard():
     X, Y = roll()
     found, card = summary(X, Y), scorecard(X, Y)
+    assert found == card.summary
     assert found.trustworthiness == card["trustworthiness"]
-    assert found.continuity == card["continuity"]
-    assert found.length_error == card["length_error_median"]
+    assert found.shown_length_error == card["shown_length_error_median"]
 
 
 @pytest.mark.parametrize("scale", [0.25, 1.0, 8.0])
@@ -50,6 +55,8 @@ def test_a_scale_costs_nothing_where_a_map_has_no_unit(scale):
     assert (found.trustworthiness, found.continuity) == (1.0, 1.0)
     # Powers of two change no digit.
     assert (found.length_error, found.scaled_length_error) == (abs(scale - 1.0), 0.0)
+    assert (found.shown_length_error, found.scaled_shown_length_error) == (abs(scale - 1.0), 0.0)
+    assert found.neighbor_error == 0.0
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])

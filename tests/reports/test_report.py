@@ -257,7 +257,7 @@ def test_maps_of_others_and_of_another_unit(case):
     tsne = TSNE(perplexity=20.0, init="random", metric="cityblock", random_state=0)
     tsne.embedding_ = 5.0 * case.Y
     html = make_report(assess(case.X, tsne), labels=case.labels, label_name="kind").html
-    assert "Distances on the map are not those of the data: " in html
+    assert "Do not measure distances on it: " in html
     code = "TSNE(init='random', metric='cityblock', perplexity=20.0, random_state=0).fit(X)"
     assert escape(code) in html
     assert "from sklearn.manifold import TSNE\nfrom isofold import report" in html

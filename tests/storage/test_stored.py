@@ -63,3 +63,10 @@ def test_a_stored_model_tells_about_its_fit(path):
         assert len(model.embedding_) == len(model.distortion_)
         assert all(finding.text() for finding in model.diagnosis_.raised)
         assert str(type(model).__name__) in repr(model)
+
+
+def test_figures_that_were_not_measured_then_are_unknown():
+    model, _ = load_with_notes(DATA / "format-1-unfold.iso")
+    quality = model.decision_.quality
+    assert np.isfinite((quality.trustworthiness, quality.length_error)).all()
+    assert np.isnan((quality.shown_length_error, quality.neighbor_error)).all()

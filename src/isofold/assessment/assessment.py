@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from isofold._findings import Diagnosis
 from isofold._typing import FloatArray, IntArray
+from isofold.assessment.verdict import verdict
 from isofold.quality import CoRankingCurve, Scorecard
 
 __all__ = [
@@ -223,3 +224,8 @@ class Assessment:
     proof: Proof = Proof()
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
     decision: Diagnosis = field(default_factory=Diagnosis)
+
+    @property
+    def verdict(self) -> str:
+        """What can be read off the map, in two sentences: neighborhoods, distances."""
+        return verdict(self.card.summary)

@@ -13,13 +13,13 @@ from isofold._findings import Diagnosis, Finding, Severity, tells_findings
 from isofold._typing import IntArray
 from isofold.assessment.assessment import LengthRatios, Proof
 from isofold.assessment.models import last_step, steps_inside
+from isofold.assessment.verdict import POOR_LENGTHS, POOR_NEIGHBORS
 from isofold.quality import Scorecard
 
 __all__ = ["diagnose", "find_in_model", "find_without_data", "read_decision"]
 
-POOR_LENGTHS, POOR_TAIL, POOR_NEIGHBORS = 0.1, 0.5, 0.5
-"""Relative error of half of the neighbor lengths, or of one in twenty, and fraction of neighbors
-lost, beyond which there is a doubt."""
+POOR_TAIL = 0.5
+"""Relative error of one in twenty neighbor lengths beyond which there is a doubt."""
 
 OTHER_UNIT = 2.0
 """Factor between lengths on the map and in the data from which distances cannot be read off it."""

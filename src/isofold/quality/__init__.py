@@ -29,6 +29,7 @@ from isofold.quality.ranks import (
 from isofold.quality.score import Score
 from isofold.quality.scorecard import Entry, Scorecard, scorecard
 from isofold.quality.summary import MapSummary, best_scale_error, summary
+from isofold.quality.triplets import triplet_accuracy
 from isofold.quality.truth import out_of_sample_error, procrustes_error, spectrum, variance_loss
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "spectrum",
     "stretch",
     "summary",
+    "triplet_accuracy",
     "trustworthiness",
     "variance_loss",
 ]

@@ -22,6 +22,10 @@ from isofold.exceptions import InvalidInputError
 from isofold.quality.distances import Comparison, compare
 from isofold.quality.score import Score, mean_score
 
+SIZES = (5, 12, 50)
+"""Neighborhoods of which the curve also gives the fraction kept with its interval: the closest, the
+usual, and those that make up a region."""
+
 
 @dataclass(frozen=True, eq=False)
 class CoRankingCurve:
@@ -37,12 +41,16 @@ class CoRankingCurve:
         R_NX(K): 1 for a perfect embedding, 0 for a random one.
     area : Score
         Area under R_NX over a logarithmic scale of K, with its per-point form.
+    kept_at : tuple of (int, Score) pairs
+        Q_NX at K = 5, 12 and 50, as far as these are below half of the number of points, with their
+        per-point forms.
     """
 
     sizes: IntArray
     kept: FloatArray
     above_chance: FloatArray
     area: Score
+    kept_at: tuple[tuple[int, Score], ...] = ()
 
 
 def coranking_curve(
@@ -97,24 +105,37 @@ def curve_of(comparison: Comparison) -> CoRankingCurve:
     share_of_row = np.zeros(n)
     share_of_row[sample.indices] = sample.weights
 
-    def of_block(rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    at = np.array([size for size in SIZES if size < n / 2], dtype=np.intp)
+
+    def of_block(rows: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         histogram = np.zeros(n)
-        areas = np.empty(len(rows))
+        areas, kept = np.empty(len(rows)), np.empty((len(rows), len(at)))
         pairs = zip(comparison.input.others(rows), comparison.embedding.others(rows), strict=True)
         for position, (before, after) in enumerate(pairs):
             larger = np.maximum(_all_ranks(before), _all_ranks(after))
-            histogram += share_of_row[rows[position]] * np.bincount(larger, minlength=n)
+            counts = np.bincount(larger, minlength=n)
+            histogram += share_of_row[rows[position]] * counts
             areas[position] = weight[larger].sum() - chance
-        return histogram, areas
+            # The point itself, of rank 0, is no neighbor.
+            kept[position] = (np.cumsum(counts[: SIZES[-1] + 1])[at] - 1) / at
+        return histogram, areas, kept
 
     histogram = np.zeros(n)
-    areas = []
-    for counts, block_areas in comparison.map_blocks(of_block):
+    areas, kept_at = [], []
+    for counts, block_areas, block_kept in comparison.map_blocks(of_block):
         histogram += counts
         areas.append(block_areas)
+        kept_at.append(block_kept)
     kept = np.cumsum(histogram[1:-1]) / sizes
     area = mean_score(np.concatenate(areas), sample, bounds=(-1, 1))
-    return CoRankingCurve(sizes, kept, ((n - 1) * kept - sizes) / (n - 1 - sizes), area)
+    scores = [mean_score(column, sample, bounds=(0, 1)) for column in np.concatenate(kept_at).T]
+    return CoRankingCurve(
+        sizes,
+        kept,
+        ((n - 1) * kept - sizes) / (n - 1 - sizes),
+        area,
+        tuple(zip(at.tolist(), scores, strict=True)),
+    )
 
 
 def _all_ranks(distances: FloatArray) -> IntArray:

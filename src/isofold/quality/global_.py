@@ -8,6 +8,8 @@ for such groups first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -164,11 +166,22 @@ def residual_variance(
     )
     k = check_n_neighbors(n_neighbors, comparison.sample.n_points)
     graph = build_graph(X, n_neighbors=k, metric=metric, n_jobs=n_jobs)
-    return residual_variance_of(comparison, graph)
+    check_paths(graph)
+    (moments,) = along_paths(comparison, graph, path_moments)
+    return residual_variance_of(moments, comparison.sample)
 
 
-def residual_variance_of(comparison: Comparison, graph: NeighborGraph) -> Score:
-    """Residual variance against the shortest paths of a given graph."""
+def residual_variance_of(moments: FloatArray, sample: RowSample) -> Score:
+    """Return the residual variance in a table of moments."""
+
+    def unexplained(m: FloatArray) -> FloatArray:
+        return 1.0 - _correlation(m) ** 2
+
+    return moment_score(moments, unexplained, sample, bounds=(0, 1))
+
+
+def check_paths(graph: NeighborGraph) -> None:
+    """Refuse a graph of one node; warn if paths do not join all of them."""
     if graph.n_nodes == 1:
         require_spread(np.zeros(1), what="X")
     sizes = connected_components(graph).sizes
@@ -179,12 +192,6 @@ def residual_variance_of(comparison: Comparison, graph: NeighborGraph) -> Score:
             f"raise {parameter('n_neighbors')}, or score the components one by one."
         )
         warn_user(msg, DisconnectedGraphWarning)
-    moments = geodesic_moments(comparison, graph)
-
-    def unexplained(m: FloatArray) -> FloatArray:
-        return 1.0 - _correlation(m) ** 2
-
-    return moment_score(moments, unexplained, comparison.sample, bounds=(0, 1))
 
 
 def pair_moments(comparison: Comparison) -> FloatArray:
@@ -230,21 +237,56 @@ def rank_moments(comparison: Comparison) -> FloatArray:
     return np.concatenate(list(comparison.map_blocks(of_block)))
 
 
-def geodesic_moments(comparison: Comparison, graph: NeighborGraph) -> FloatArray:
-    """Moments of (d_G, d_Y) over the points that a path reaches."""
+@dataclass(frozen=True, eq=False)
+class PathBlock:
+    """Some evaluated points, how far all points are along the data and on the map.
+
+    Parameters
+    ----------
+    rows : ndarray of int of shape (n_rows,)
+        The points.
+    before : ndarray of shape (n_rows, n_points)
+        Lengths of the shortest paths to all points, infinite where there is none.
+    after : ndarray of shape (n_rows, n_points)
+        Squared distances on the map.
+    straight : callable
+        Maps row indices to squared straight-line distances before.
+    """
+
+    rows: IntArray
+    before: FloatArray
+    after: FloatArray
+    straight: Callable[[IntArray], FloatArray]
+
+
+def along_paths(
+    comparison: Comparison, graph: NeighborGraph, *functions: Callable[[PathBlock], FloatArray]
+) -> list[FloatArray]:
+    """Apply functions to the same shortest paths, which cost most; return a table of each."""
     rows = comparison.sample.indices
     nodes = graph.node_of_sample
-    parts: list[FloatArray] = []
+    parts: list[list[FloatArray]] = [[] for _ in functions]
     done = 0
     step = max(1, DIRECT_BYTES // (8 * len(nodes)))
     for paths in geodesic_blocks(graph, nodes[rows], n_jobs=comparison.n_jobs):
         for start in range(0, len(paths), step):
             some = paths[start : start + step]
-            block = rows[done : done + len(some)]
+            of_rows = rows[done : done + len(some)]
             done += len(some)
-            after = np.sqrt(comparison.embedding.squared(block))
-            parts.append(_moments(some[:, nodes].astype(np.float64, copy=False), after, block))
-    return np.concatenate(parts)
+            block = PathBlock(
+                of_rows,
+                some[:, nodes].astype(np.float64, copy=False),
+                comparison.embedding.squared(of_rows),
+                comparison.input.squared,
+            )
+            for part, function in zip(parts, functions, strict=True):
+                part.append(function(block))
+    return [np.concatenate(part) for part in parts]
+
+
+def path_moments(block: PathBlock) -> FloatArray:
+    """Moments of (d_G, d_Y) over the points that a path reaches."""
+    return _moments(block.before, np.sqrt(block.after), block.rows)
 
 
 def require_spread(values: FloatArray, *, what: str) -> None:

@@ -20,8 +20,14 @@ from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors, check_points
 from isofold.exceptions import InvalidInputError
 from isofold.quality.distances import Comparison, compare, nearest
-from isofold.quality.neighborhoods import Neighborhoods, neighborhoods_of
+from isofold.quality.neighborhoods import (
+    Neighborhoods,
+    neighborhoods_of,
+    shown_neighborhoods_of,
+)
 from isofold.quality.score import Score, moment_score, quantile_score
+
+_NEIGHBORHOODS = {"input": neighborhoods_of, "embedding": shown_neighborhoods_of}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +56,7 @@ def local_isometry(
     Y: Any,
     *,
     n_neighbors: int = 12,
+    neighbors_of: str = "input",
     metric: str = "euclidean",
     n_samples: int | None = None,
     random_state: Any = None,
@@ -57,11 +64,18 @@ def local_isometry(
 ) -> LocalIsometry:
     """Ratio of embedded to original length over all pairs of a point and a near neighbor.
 
+    Neighbors in the data tell whether true neighbors have their distance on the map (recall).
+    Neighbors on the map tell whether the distances that one reads off it between points that lie
+    side by side are true (precision). A map that tears apart fails the first, one that lays far
+    points onto each other the second.
+
     Parameters
     ----------
     X, Y, n_neighbors, metric, n_samples, random_state, n_jobs
         As in :func:`~isofold.quality.trustworthiness`; `n_neighbors` may be anything below
         `n_points`. Pairs of identical points have no ratio and are left out.
+    neighbors_of : {"input", "embedding"}, default="input"
+        Whose neighbors to look at: those in the data or those on the map.
 
     Returns
     -------
@@ -76,11 +90,22 @@ def local_isometry(
     >>> isometry = local_isometry(line, 3 * line, n_neighbors=2)
     >>> float(isometry.ratio), float(isometry.worst)
     (3.0, 2.0)
+
+    The two ends of a line, 19 apart, are laid next to each other:
+
+    >>> ring = np.column_stack([np.cos(0.31 * line), np.sin(0.31 * line)]) / 0.31
+    >>> bool(local_isometry(line, ring, n_neighbors=2).p95 < 0.02)
+    True
+    >>> bool(local_isometry(line, ring, n_neighbors=2, neighbors_of="embedding").worst > 0.9)
+    True
     """
     comparison = compare(
         X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs
     )
-    return isometry_of(neighborhoods_of(comparison, n_neighbors))
+    if neighbors_of not in _NEIGHBORHOODS:
+        msg = f"neighbors_of={neighbors_of!r} must be 'input' or 'embedding' (the map)."
+        raise InvalidInputError(msg)
+    return isometry_of(_NEIGHBORHOODS[neighbors_of](comparison, n_neighbors))
 
 
 def isometry_of(near: Neighborhoods) -> LocalIsometry:

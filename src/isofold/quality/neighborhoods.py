@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,18 +45,19 @@ class Neighborhoods:
 
 def neighborhoods_of(comparison: Comparison, n_neighbors: int) -> Neighborhoods:
     """Find the k nearest pairs of the input and measure them before and after."""
-    k = check_n_neighbors(n_neighbors, comparison.sample.n_points)
-    near = _measured(comparison, nearest_in_space(comparison, comparison.input, k))
-    if not (near.before > 0).any():
-        msg = (
-            f"All {k} nearest neighbors of every evaluated point are copies of it, so no length "
-            f"can be compared. Drop repeated rows."
-        )
-        raise InvalidInputError(msg)
-    return near
+    return _neighborhoods_in(comparison.input, comparison, n_neighbors)
 
 
-def evidence_of_loss(comparison: Comparison, near: Neighborhoods) -> FloatArray:
+def shown_neighborhoods_of(comparison: Comparison, n_neighbors: int) -> Neighborhoods:
+    """Find the k nearest pairs of the embedding and measure them before and after.
+
+    Never refused where `neighborhoods_of` is not: of a point with fewer than k copies, one of the
+    k nearest on any map is no copy.
+    """
+    return _neighborhoods_in(comparison.embedding, comparison, n_neighbors)
+
+
+def evidence_of_loss(near: Neighborhoods, shown: Neighborhoods) -> FloatArray:
     """How far the neighborhood of every point was torn or invaded, in units of its own radius.
 
     A true neighbor that the embedding puts farther away than the k-th embedded neighbor is lost;
@@ -64,9 +65,6 @@ def evidence_of_loss(comparison: Comparison, near: Neighborhoods) -> FloatArray:
     grows with the displaced rank. Pairs beyond the k-th suffer around the same points, so points
     inherit a part of their neighbors' evidence.
     """
-    k = near.indices.shape[1]
-    everywhere = replace(comparison, sample=near.sample)
-    shown = _measured(everywhere, nearest_in_space(everywhere, comparison.embedding, k))
     torn = _ratio(near.after.max(axis=1), shown.after[:, -1], otherwise=np.inf)
     invaded = _ratio(shown.before.max(axis=1), near.before[:, -1], otherwise=np.inf)
     evidence = np.maximum(torn, invaded)
@@ -90,12 +88,22 @@ def nearest_in_space(comparison: Comparison, space: DistanceRows, k: int) -> Int
     return drop_own(search.query(space.points[rows], k + 1), rows).indices
 
 
-def _measured(comparison: Comparison, indices: IntArray) -> Neighborhoods:
+def _neighborhoods_in(
+    space: DistanceRows, comparison: Comparison, n_neighbors: int
+) -> Neighborhoods:
     rows = comparison.sample.indices
-    before = comparison.input.between(rows, indices)
-    return Neighborhoods(
-        indices, before, comparison.embedding.between(rows, indices), comparison.sample
+    k = check_n_neighbors(n_neighbors, comparison.sample.n_points)
+    indices = nearest_in_space(comparison, space, k)
+    before, after = (
+        each.between(rows, indices) for each in (comparison.input, comparison.embedding)
     )
+    if not (before > 0).any():
+        msg = (
+            f"All {k} nearest neighbors of every evaluated point are copies of it, so no length "
+            f"can be compared. Drop repeated rows."
+        )
+        raise InvalidInputError(msg)
+    return Neighborhoods(indices, before, after, comparison.sample)
 
 
 def _ratio(above: FloatArray, below: FloatArray, *, otherwise: float) -> FloatArray:

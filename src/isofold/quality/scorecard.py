@@ -20,8 +20,11 @@ from isofold.quality import ranks
 from isofold.quality.coranking import CoRankingCurve, curve_of
 from isofold.quality.distances import Comparison, compare
 from isofold.quality.global_ import (
+    along_paths,
+    check_paths,
     correlation_of,
     pair_moments,
+    path_moments,
     rank_moments,
     residual_variance_of,
     stress_of,
@@ -34,8 +37,15 @@ from isofold.quality.isometry import (
     procrustes_measure_of,
     stretch_of,
 )
-from isofold.quality.neighborhoods import Neighborhoods, evidence_of_loss, neighborhoods_of
+from isofold.quality.neighborhoods import (
+    Neighborhoods,
+    evidence_of_loss,
+    neighborhoods_of,
+    shown_neighborhoods_of,
+)
 from isofold.quality.score import CONFIDENCE, RowSample, Score, draw_rows
+from isofold.quality.summary import MapSummary, best_scale_error
+from isofold.quality.triplets import count_triplets, triplets_of
 from isofold.quality.truth import procrustes_error, spectrum
 
 if TYPE_CHECKING:
@@ -124,6 +134,19 @@ class Scorecard(Mapping[str, Score]):
         how = "all points" if self.sample.exact else f"{sampled:,} sampled points"
         size = f"{self.n_points:,} points in {self.n_components}-D"
         return f"{size}, {self.n_neighbors} neighbors, {how}"
+
+    @property
+    def summary(self) -> MapSummary:
+        """The short scorecard, see :func:`~isofold.quality.summary`."""
+        return MapSummary(
+            trustworthiness=float(self["trustworthiness"]),
+            continuity=float(self["continuity"]),
+            length_error=float(self["length_error_median"]),
+            scaled_length_error=float(self["length_error_scaled"]),
+            shown_length_error=float(self["shown_length_error_median"]),
+            scaled_shown_length_error=float(self["shown_length_error_scaled"]),
+            neighbor_error=float(self["neighbor_error"]),
+        )
 
     def __str__(self) -> str:
         cells = [("measure", "value", f"{CONFIDENCE:.0%} interval", "best", "what it says")]
@@ -239,9 +262,9 @@ def scorecard(
     n_rows, n_sources = _budget(n_samples, everywhere)
     # Shortest paths need the neighbors of all points, so lengths of neighbors are always exact,
     # and where they are wrong is where the sample looks first.
-    near = neighborhoods_of(everywhere, k)
+    near, shown = neighborhoods_of(everywhere, k), shown_neighborhoods_of(everywhere, k)
     isometry = isometry_of(near)
-    suspicion = evidence_of_loss(everywhere, near) if (n_sources or n_points) < n_points else None
+    suspicion = evidence_of_loss(near, shown) if (n_sources or n_points) < n_points else None
     comparison = replace(
         everywhere, sample=draw_rows(n_points, n_rows, random_state, evidence=suspicion)
     )
@@ -250,15 +273,10 @@ def scorecard(
     curve = curve_of(comparison)
     entries = [
         *_rank_entries(comparison, k),
-        Entry("rnx_area", curve.area, "1", "neighbors kept at all scales, above chance"),
-        *_length_entries(isometry, near),
+        *_curve_entries(curve),
+        *_length_entries(isometry, near, shown),
         *_global_entries(comparison, k),
-        Entry(
-            "residual_variance",
-            residual_variance_of(replace(comparison, sample=sources), graph),
-            "0",
-            "distances along the data: variance not explained",
-        ),
+        *_path_entries(replace(comparison, sample=sources), graph),
     ]
     if everywhere.input.points is not None:
         measure = procrustes_measure_of(
@@ -320,8 +338,14 @@ def _n_distinct(X: Any, metric: str) -> int:
 def _rank_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
     embedded, original = ranks.embedded_ranks(comparison, k), ranks.input_ranks(comparison, k)
     for name, measure, table, best, meaning in (
-        ("trustworthiness", ranks.intrusion_score, original, "1", "shown neighbors are true"),
-        ("continuity", ranks.intrusion_score, embedded, "1", "true neighbors are shown"),
+        (
+            "trustworthiness",
+            ranks.intrusion_score,
+            original,
+            "1",
+            "near on the map, near in the data",
+        ),
+        ("continuity", ranks.intrusion_score, embedded, "1", "near in data, near on map"),
         ("neighbor_error", ranks.loss_score, embedded, "0", "fraction of neighbors lost"),
         ("mrre_input", ranks.rank_error_score, embedded, "0", "rank error of true neighbors"),
         ("mrre_embedding", ranks.rank_error_score, original, "0", "rank error of shown neighbors"),
@@ -329,11 +353,32 @@ def _rank_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
         yield Entry(name, measure(table, comparison.sample), best, meaning)
 
 
-def _length_entries(isometry: LocalIsometry, near: Neighborhoods) -> Iterator[Entry]:
+def _curve_entries(curve: CoRankingCurve) -> Iterator[Entry]:
+    for size, kept in curve.kept_at:
+        meaning = f"fraction of the {size} nearest that are still among the {size} nearest"
+        yield Entry(f"kept_{size}", kept, "1", meaning)
+    yield Entry("rnx_area", curve.area, "1", "neighbors kept at all scales, above chance")
+
+
+def _length_entries(
+    isometry: LocalIsometry, near: Neighborhoods, shown: Neighborhoods
+) -> Iterator[Entry]:
     yield Entry("length_ratio", isometry.ratio, "1", "median embedded/original neighbor length")
-    yield Entry("length_error_median", isometry.median, "0", "median |ratio - 1|")
+    yield Entry(
+        "length_error_median", isometry.median, "0", "median |ratio - 1| of neighbors in the data"
+    )
     yield Entry("length_error_p95", isometry.p95, "0", "95% of neighbor lengths are better")
     yield Entry("length_error_worst", isometry.worst, "0", "worst neighbor length")
+    scaled = Score(best_scale_error(near.ratio), sample=near.sample)
+    yield Entry("length_error_scaled", scaled, "0", "the same median, best scale allowed")
+    yield Entry(
+        "shown_length_error_median",
+        isometry_of(shown).median,
+        "0",
+        "median |ratio - 1| of neighbors on the map",
+    )
+    scaled = Score(best_scale_error(shown.ratio), sample=shown.sample)
+    yield Entry("shown_length_error_scaled", scaled, "0", "the same, best scale allowed")
     preserved = preservation_of(near)
     yield Entry("preservation_error", preserved, "0", "squared-length error of neighbors")
 
@@ -360,6 +405,16 @@ def _global_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
         "1",
         "straight-line distances: rank correlation (unfolding lowers it)",
     )
+
+
+def _path_entries(comparison: Comparison, graph: NeighborGraph) -> Iterator[Entry]:
+    check_paths(graph)
+    moments, triplets = along_paths(comparison, graph, path_moments, count_triplets)
+    unexplained = residual_variance_of(moments, comparison.sample)
+    meaning = "distances along the data: variance not explained"
+    yield Entry("residual_variance", unexplained, "0", meaning)
+    meaning = "which of two points is farther along the data: order kept (chance: 0.5)"
+    yield Entry("triplet_accuracy", triplets_of(triplets, comparison.sample), "1", meaning)
 
 
 def _truth_entries(Y: Any, truth: Any) -> Iterator[Entry]:

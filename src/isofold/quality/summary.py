@@ -13,9 +13,9 @@ from isofold.exceptions import InvalidInputError
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
 from isofold.quality import ranks
-from isofold.quality.distances import compare
+from isofold.quality.distances import Comparison, compare
 from isofold.quality.isometry import isometry_of
-from isofold.quality.neighborhoods import neighborhoods_of
+from isofold.quality.neighborhoods import neighborhoods_of, shown_neighborhoods_of
 
 __all__ = ["MapSummary", "best_scale_error", "summary"]
 
@@ -32,12 +32,21 @@ class MapSummary:
         Median relative error of the distances between neighbors; 0 is best.
     scaled_length_error : float
         The same at the scale that suits the map best, for methods whose maps have no unit.
+    shown_length_error, scaled_shown_length_error : float
+        The same two over the neighbors on the map: how wrong the distances are that one reads off
+        it between points that lie side by side.
+    neighbor_error : float
+        Fraction of the nearest neighbors that are not among the nearest on the map; 0 is best.
     """
 
     trustworthiness: float
     continuity: float
     length_error: float
     scaled_length_error: float = float("nan")
+    # Files of models from before these were measured have none of them.
+    shown_length_error: float = float("nan")
+    scaled_shown_length_error: float = float("nan")
+    neighbor_error: float = float("nan")
 
 
 def summary(
@@ -81,7 +90,8 @@ def summary(
     >>> from isofold.quality import summary
     >>> line = np.arange(20.0)[:, None]
     >>> summary(line, 1.5 * line, n_neighbors=4)  # doctest: +NORMALIZE_WHITESPACE
-    MapSummary(trustworthiness=1.0, continuity=1.0, length_error=0.5, scaled_length_error=0.0)
+    MapSummary(trustworthiness=1.0, continuity=1.0, length_error=0.5, scaled_length_error=0.0,
+               shown_length_error=0.5, scaled_shown_length_error=0.0, neighbor_error=0.0)
     """
     n_points = len(Y)
     most = check_count(n_neighbors, name="n_neighbors")
@@ -107,12 +117,29 @@ def summary(
             random_state=random_state,
             n_jobs=n_jobs,
         )
-    sample = comparison.sample
+    shown = shown_neighborhoods_of(comparison, max(1, k))
+    trust, continuity, lost = _rank_figures(comparison, k)
     return MapSummary(
-        float(ranks.intrusion_score(ranks.input_ranks(comparison, k), sample)) if k else np.nan,
-        float(ranks.intrusion_score(ranks.embedded_ranks(comparison, k), sample)) if k else np.nan,
-        float(isometry_of(near).median),
-        best_scale_error(near.ratio),
+        trustworthiness=trust,
+        continuity=continuity,
+        neighbor_error=lost,
+        length_error=float(isometry_of(near).median),
+        scaled_length_error=best_scale_error(near.ratio),
+        shown_length_error=float(isometry_of(shown).median),
+        scaled_shown_length_error=best_scale_error(shown.ratio),
+    )
+
+
+def _rank_figures(comparison: Comparison, k: int) -> tuple[float, float, float]:
+    """Return trustworthiness, continuity and neighbors lost; NaN for neighborhoods of nobody."""
+    if not k:
+        return np.nan, np.nan, np.nan
+    before, after = ranks.input_ranks(comparison, k), ranks.embedded_ranks(comparison, k)
+    sample = comparison.sample
+    return (
+        float(ranks.intrusion_score(before, sample)),
+        float(ranks.intrusion_score(after, sample)),
+        float(ranks.loss_score(after, sample)),
     )
 
 

@@ -118,7 +118,7 @@ def report(
     >>> from isofold.reports import report
     >>> grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
     >>> page = report(grid, grid, labels=grid[:, 0] > 3, title="A grid")
-    >>> "Distances between neighbors are true to 0% (median)" in page.html
+    >>> "You can measure distances between neighbors" in page.html
     True
     """
     if path is not None:

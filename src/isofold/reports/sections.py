@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from isofold._findings import Finding
-from isofold._format import count, dimensions, percent, significant
+from isofold._format import count, dimensions
 from isofold._typing import FloatArray
 from isofold.assessment import Assessment, Origin
 from isofold.quality.score import CONFIDENCE
@@ -46,19 +46,8 @@ def subject(assessment: Assessment, n_features: int | None) -> str:
 
 
 def verdict(assessment: Assessment) -> str:
-    """Return in one sentence how far the map can be trusted."""
-    card = assessment.card
-    error = float(card["length_error_median"])
-    kept = 1.0 - float(card["neighbor_error"])
-    if error < 1.0:
-        lengths = f"Distances between neighbors are true to {percent(error)} (median)"
-    else:
-        ratio = significant(assessment.ratios.median)
-        lengths = (
-            f"Distances on the map are not those of the data: {ratio} times as long between "
-            f"neighbors (median)"
-        )
-    return markup(f"{lengths}; {percent(kept)} of the neighbors shown are true ones.")
+    """Return what can be read off the map, as the shell says it."""
+    return markup(assessment.verdict, TEXT_LENGTH)
 
 
 def badges(assessment: Assessment) -> str:

@@ -31,8 +31,32 @@ ASSESSMENT_TEXTS = {
     ),
     "lost_neighbors": Text(
         "{value:percent} of the nearest neighbors of a point are not among its {n_neighbors} "
-        "nearest on the map.",
-        "Do not read neighborhoods off this map.",
+        "nearest on the map."
+    ),
+    "readable_neighborhoods": Text(
+        "You can read neighborhoods off this map: it keeps {value:percent} of the nearest "
+        "neighbors."
+    ),
+    "readable_neighborhoods/regions": Text(
+        "Read regions off this map, not single neighbors: what is near on it is near in the data, "
+        "but it keeps only {value:percent} of the nearest neighbors."
+    ),
+    "readable_neighborhoods/no": Text(
+        "Do not read neighborhoods off this map: it keeps {value:percent} of the nearest "
+        "neighbors, and trustworthiness is only {trustworthiness:.2f}."
+    ),
+    "readable_distances": Text(
+        "You can measure distances between neighbors on it: they are off by {value:percent} "
+        "(median), and those between points shown side by side by {shown:percent}."
+    ),
+    "readable_distances/other_unit": Text(
+        "Do not measure distances on it as it is: between neighbors they are off by "
+        "{value:percent} (median). They are in proportion, though: at the best scale they are off "
+        "by {scaled:percent}."
+    ),
+    "readable_distances/no": Text(
+        "Do not measure distances on it: between neighbors they are off by {value:percent} "
+        "(median), and those between points shown side by side by {shown:percent}."
     ),
     "distorted": Text(
         "Around half of the samples, distances to neighbors are wrong by more than {value:percent} "

@@ -71,7 +71,6 @@ DECISION_TEXTS = {
     ),
     "lost_distances": Text(
         "This map does not keep distances: those between neighbors are off by {value:percent} "
-        "(median), more than {limit:percent}.",
-        "Read it as a picture of who is near whom.",
+        "(median), more than {limit:percent}."
     ),
 }

@@ -88,7 +88,8 @@ def compare_command(file: Path, **options: Any) -> int:
     Runs one method after the other with its usual settings and writes a table to standard output.
     "off by" is the median error of distances between neighbors; "rescaled" is the same after the
     map was scaled by the factor that suits it best, which is fair to methods whose maps have no
-    unit.
+    unit. "shown" is the rescaled error between neighbors on the map, "kept" the fraction of the
+    nearest neighbors that stay the nearest.
     """
     from isofold.cli.errors import ExitCode
     from isofold.cli.steps.inputs import ReadOptions, read_data
@@ -198,12 +199,23 @@ def table_lines(results: list[Result]) -> list[str]:
     from isofold._format import percent
 
     made = [(result, result.scores) for result in results if result.scores is not None]
-    head = ("method", "off by", "rescaled", "trustworthiness", "continuity", "seconds")
+    head = (
+        "method",
+        "off by",
+        "rescaled",
+        "shown",
+        "kept",
+        "trustworthiness",
+        "continuity",
+        "seconds",
+    )
     rows = [
         (
             result.method,
             percent(scores.length_error),
             percent(scores.scaled_length_error),
+            percent(scores.scaled_shown_length_error),
+            percent(1.0 - scores.neighbor_error),
             *(
                 "-" if math.isnan(figure) else f"{figure:.3f}"
                 for figure in (scores.trustworthiness, scores.continuity)
@@ -228,7 +240,15 @@ def _tell_samples(results: list[Result], n_rows: int, console: Console) -> None:
 
 def _record(result: Result) -> dict[str, Any]:
     scores = result.scores
-    figures = ("length_error", "scaled_length_error", "trustworthiness", "continuity")
+    figures = (
+        "length_error",
+        "scaled_length_error",
+        "trustworthiness",
+        "continuity",
+        "shown_length_error",
+        "scaled_shown_length_error",
+        "neighbor_error",
+    )
     return {
         "method": result.method,
         **{name: None if scores is None else getattr(scores, name) for name in figures},

@@ -40,6 +40,7 @@ def evaluate_command(file: Path, embedding: Path, **options: Any) -> None:
     row for every row of the data. The measures go to standard output. Use the same --columns,
     --missing and --scale as for the map.
     """
+    from isofold.assessment.verdict import verdict
     from isofold.cli.steps.hints import scale_hint
     from isofold.cli.steps.inputs import ReadOptions, prepare_table, read_file, tell_unlabeled
     from isofold.cli.steps.maps import read_map
@@ -76,10 +77,12 @@ def evaluate_command(file: Path, embedding: Path, **options: Any) -> None:
     question = scale_hint(table, prepared, reading, Y=Y, which=which, seed=options["seed"])
     if question is not None:
         console.warn(question)
-    _put(card, options)
+    text = verdict(card.summary)
+    _put(card, text, options)
+    console.say(text)
 
 
-def _put(card: Scorecard, options: dict[str, Any]) -> None:
+def _put(card: Scorecard, text: str, options: dict[str, Any]) -> None:
     rows = [
         {
             "measure": entry.name,
@@ -100,6 +103,7 @@ def _put(card: Scorecard, options: dict[str, Any]) -> None:
                 "n_points": card.n_points,
                 "n_components": card.n_components,
                 "n_neighbors": card.n_neighbors,
+                "verdict": text,
                 "measures": {str(row.pop("measure")): row for row in rows},
             }
         )

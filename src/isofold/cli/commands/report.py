@@ -55,7 +55,7 @@ def report_command(file: Path, embedding: Path | None, **options: Any) -> None:
     from isofold.cli.steps.inputs import ReadOptions
     from isofold.cli.steps.outputs import Outputs
     from isofold.cli.steps.pages import write_page
-    from isofold.cli.steps.scores import scores_of, tell_scores
+    from isofold.cli.steps.scores import tell_scores
 
     if (embedding is None) == (options["model"] is None):
         msg = "Pass either a map or --model MODEL."
@@ -83,7 +83,7 @@ def report_command(file: Path, embedding: Path | None, **options: Any) -> None:
     for text in seen.messages:
         console.note(text)
     console.say()
-    tell_scores(console, scores_of(assessment.card))
+    tell_scores(console, assessment.card.summary)
     console.say()
     console.say(f"Wrote {page} ({size_of(page)}). Open it in a browser.")
 

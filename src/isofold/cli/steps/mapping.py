@@ -132,7 +132,7 @@ def _judge(
     console: Console,
 ) -> None:
     """Say how true the map is, and write the page if one is requested."""
-    from isofold.cli.steps.scores import measure, scores_of, tell_scores
+    from isofold.cli.steps.scores import measure, tell_scores
 
     seed, jobs = options.seed, options.jobs
     if outputs.page is None:
@@ -147,7 +147,7 @@ def _judge(
         assessment = assess(
             prepared.X, model, warnings=seen.messages, random_state=seed, n_jobs=jobs
         )
-    tell_scores(console, scores_of(assessment.card))
+    tell_scores(console, assessment.card.summary)
     with following(console):
         write_page(
             outputs.page,

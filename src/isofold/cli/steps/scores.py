@@ -1,4 +1,4 @@
-"""How true a map is, in three figures and their meaning."""
+"""How true a map is, in five figures and their meaning, and what can be read off it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import numpy as np
 
 from isofold._format import percent
 from isofold._typing import FloatArray
+from isofold.assessment.verdict import verdict
 from isofold.cli.console import Console
-from isofold.quality import MapSummary, Scorecard, summary
+from isofold.quality import MapSummary, summary
 
-__all__ = ["NEIGHBORS", "measure", "scores_of", "tell_scores"]
+__all__ = ["NEIGHBORS", "measure", "tell_scores"]
 
 NEIGHBORS = 12
 """Size of a neighborhood."""
@@ -19,24 +20,24 @@ MOST_EXACT, SAMPLED = 5000, 2000
 
 # Lower limits, the best first, and what each means.
 _TRUSTWORTHINESS = (
-    (0.9995, "all neighbors on the map are neighbors in the data"),
-    (0.99, "nearly all neighbors on the map are neighbors in the data"),
-    (0.95, "most neighbors on the map are neighbors in the data"),
-    (0.85, "some neighbors on the map are not neighbors in the data"),
-    (-np.inf, "many neighbors on the map are far apart in the data"),
+    (0.9995, "all points near on the map are near in the data"),
+    (0.99, "nearly all points near on the map are near in the data"),
+    (0.95, "most points near on the map are near in the data"),
+    (0.85, "some points near on the map are not near in the data"),
+    (-np.inf, "many points near on the map are far apart in the data"),
 )
 _CONTINUITY = (
-    (0.9995, "all neighbors in the data stay together on the map"),
-    (0.99, "nearly all neighbors in the data stay together on the map"),
-    (0.95, "most neighbors in the data stay together on the map"),
-    (0.85, "some neighbors in the data are torn apart on the map"),
-    (-np.inf, "many neighbors in the data are torn apart on the map"),
+    (0.9995, "all points near in the data stay near on the map"),
+    (0.99, "nearly all points near in the data stay near on the map"),
+    (0.95, "most points near in the data stay near on the map"),
+    (0.85, "some points near in the data are torn apart on the map"),
+    (-np.inf, "many points near in the data are torn apart on the map"),
 )
 _LENGTHS = (
-    (-0.02, "distances between neighbors are true: you can measure them on the map"),
-    (-0.10, "distances between neighbors are nearly true"),
-    (-0.25, "distances between neighbors are only approximately true"),
-    (-np.inf, "distances between neighbors are not true: do not measure them"),
+    (-0.02, "true"),
+    (-0.10, "nearly true"),
+    (-0.25, "only roughly true"),
+    (-np.inf, "not true"),
 )
 
 
@@ -50,30 +51,29 @@ def measure(X: FloatArray, Y: FloatArray, *, seed: int, jobs: int) -> MapSummary
     return found if is_known else MapSummary(np.nan, np.nan, np.nan)
 
 
-def scores_of(card: Scorecard) -> MapSummary:
-    """Return the three figures of a scorecard."""
-    return MapSummary(
-        float(card["trustworthiness"]),
-        float(card["continuity"]),
-        float(card["length_error_median"]),
-    )
-
-
 def tell_scores(console: Console, scores: MapSummary) -> None:
     """Say how true a map is."""
     if not np.isfinite(scores.length_error):
         console.note("There are too few distinct rows to measure how true the map is.")
         return
+    neighbors, shown = (
+        _level(_LENGTHS, -error) for error in (scores.length_error, scores.shown_length_error)
+    )
     rows = [
         ("neighbor distances off by", percent(scores.length_error),
-         _verdict(_LENGTHS, -scores.length_error)),
+         f"distances between neighbors in the data are {neighbors}"),
+        ("shown distances off by", percent(scores.shown_length_error),
+         f"distances between neighbors on the map are {shown}"),
+        ("neighbors kept", percent(1.0 - scores.neighbor_error),
+         "of the nearest in the data are among the nearest on the map"),
         ("trustworthiness", f"{scores.trustworthiness:.3f}",
-         _verdict(_TRUSTWORTHINESS, scores.trustworthiness)),
-        ("continuity", f"{scores.continuity:.3f}", _verdict(_CONTINUITY, scores.continuity)),
+         _level(_TRUSTWORTHINESS, scores.trustworthiness)),
+        ("continuity", f"{scores.continuity:.3f}", _level(_CONTINUITY, scores.continuity)),
     ]  # fmt: skip
     console.head("How true is the map?")
     console.table(rows, right=(1,))
+    console.say(verdict(scores), indent="  ")
 
 
-def _verdict(limits: tuple[tuple[float, str], ...], value: float) -> str:
+def _level(limits: tuple[tuple[float, str], ...], value: float) -> str:
     return next(text for limit, text in limits if value >= limit)

@@ -331,7 +331,7 @@ def measure(
 ) -> MapSummary:
     """Return how true a map is, measured at some samples; copies count once."""
     if trial.is_exact:
-        return MapSummary(1.0, 1.0, 0.0, 0.0)
+        return MapSummary(1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if sp.issparse(X):
         return MapSummary(np.nan, np.nan, float(trial.embedder.length_errors_.median))
     if metric == "euclidean":
