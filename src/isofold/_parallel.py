@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, partial
-from itertools import islice
+from itertools import islice, pairwise
 from numbers import Integral
 from threading import Lock
 from typing import Any, Self, TypeVar
@@ -197,24 +197,22 @@ class RowTeam:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def each(
-        self,
-        kernel: Callable[[int, int], None],
-        *,
-        n: int | None = None,
-        weights: Any = None,
-    ) -> None:
-        """Call a kernel for spans of rows that cover them all, of about the same weight each."""
-        n = self._n_rows if n is None else n
+    def each(self, kernel: Callable[..., None], *arguments: Any) -> None:
+        """Call ``kernel(first, last, *arguments)`` for spans that cover all rows."""
+        bounds = [part * self._n_rows // self.n_threads for part in range(self.n_threads + 1)]
+        self._share(kernel, bounds, *arguments)
+
+    def each_part(self, weights: Any, kernel: Callable[..., None], *arguments: Any) -> None:
+        """Do so for spans of other rows, whose weights add up to about the same."""
+        heavy = np.cumsum(weights)
+        limits = heavy[-1] * np.arange(self.n_threads + 1) / self.n_threads
+        bounds = np.searchsorted(heavy, limits).tolist()
+        self._share(kernel, [0, *bounds[1:-1], len(heavy)], *arguments)
+
+    def _share(self, kernel: Callable[..., None], bounds: list[int], *arguments: Any) -> None:
         if self._pool is None:
-            kernel(0, n)
+            kernel(bounds[0], bounds[-1], *arguments)
             return
-        parts = np.linspace(0.0, 1.0, self.n_threads + 1)[1:-1]
-        if weights is None:
-            inner = (parts * n).astype(int).tolist()
-        else:
-            heavy = np.cumsum(weights)
-            inner = np.searchsorted(heavy, parts * heavy[-1]).tolist()
-        bounds = [0, *inner, n]
-        for _ in self._pool.map(kernel, bounds[:-1], bounds[1:]):
-            pass
+        spans = pairwise(bounds)
+        for done in [self._pool.submit(kernel, *span, *arguments) for span in spans]:
+            done.result()

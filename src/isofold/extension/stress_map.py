@@ -106,7 +106,7 @@ class StressMap:
         indices = found.indices.astype(np.int32)
         lengths = (found.distances / self.unit).astype(np.float32)
         places = np.empty((n, images.shape[1]))
-        start_new(images, indices, lengths, *self.rules.weights, 0, n, places)
+        start_new(images, indices, lengths, *self.rules.weights, places)
         for _ in range(N_REFRESHED):
             near = self._near(places)
             apart = self._apart(queries, near, indices, lengths[:, -1:])
@@ -119,8 +119,6 @@ class StressMap:
                 *self.rules.weights,
                 self.rules.step,
                 N_SWEEPS,
-                0,
-                n,
                 places,
             )
         is_copy = found.distances[:, 0] == 0.0

@@ -1,9 +1,15 @@
 from isofold._typing import FloatArray, IntArray
 
 def repel(
-    points: FloatArray, first: int, last: int, force: FloatArray, potential: FloatArray
+    first: int,
+    last: int,
+    points: FloatArray,
+    force: FloatArray,
+    potential: FloatArray,
 ) -> None: ...
 def step(
+    first: int,
+    last: int,
     points: FloatArray,
     indptr: IntArray,
     indices: IntArray,
@@ -13,8 +19,6 @@ def step(
     repelling: float,
     rate: float,
     momentum: float,
-    first: int,
-    last: int,
     velocity: FloatArray,
     gain: FloatArray,
     moved: FloatArray,

@@ -7,7 +7,7 @@ how rows are shared out.
 """
 
 
-def repel(const double[:, ::1] points, Py_ssize_t first, Py_ssize_t last, double[:, ::1] force,
+def repel(Py_ssize_t first, Py_ssize_t last, const double[:, ::1] points, double[:, ::1] force,
           double[::1] potential):
     """Write Σ_j q_ij² (y_i - y_j) and Σ_j q_ij, q = 1/(1 + r²), over all points j.
 
@@ -36,9 +36,9 @@ def repel(const double[:, ::1] points, Py_ssize_t first, Py_ssize_t last, double
                 force[i, k] = pull[k]
 
 
-def step(const double[:, ::1] points, const int[::1] indptr, const int[::1] indices,
-         const float[::1] affinities, const double[:, ::1] repulsion, double attraction,
-         double repelling, double rate, double momentum, Py_ssize_t first, Py_ssize_t last,
+def step(Py_ssize_t first, Py_ssize_t last, const double[:, ::1] points, const int[::1] indptr,
+         const int[::1] indices, const float[::1] affinities, const double[:, ::1] repulsion,
+         double attraction, double repelling, double rate, double momentum,
          double[:, ::1] velocity, double[:, ::1] gain, double[:, ::1] moved):
     """Move rows `first` to `last` along the gradient, with momentum and a gain a coordinate."""
     cdef Py_ssize_t p = points.shape[1], i, j, e, k

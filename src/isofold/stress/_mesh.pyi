@@ -1,19 +1,18 @@
 from isofold._typing import FloatArray, IntArray
 
 def spread(
-    cells: FloatArray,
-    order: IntArray,
-    first: int,
-    last: int,
     low: int,
     high: int,
+    cells: FloatArray,
+    order: IntArray,
+    starts: IntArray,
     grid: FloatArray,
 ) -> None: ...
 def gather(
-    cells: FloatArray,
-    potential: FloatArray,
     first: int,
     last: int,
+    cells: FloatArray,
+    potential: FloatArray,
     gradient: FloatArray,
     value: FloatArray,
 ) -> None: ...

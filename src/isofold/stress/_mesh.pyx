@@ -27,14 +27,16 @@ cdef inline void _slopes(double t, double* g) noexcept nogil:
     g[3] = t * t / 2.0
 
 
-def spread(const double[:, ::1] cells, const long long[::1] order, Py_ssize_t first,
-           Py_ssize_t last, Py_ssize_t low, Py_ssize_t high, float[:, :, ::1] grid):
-    """Add the points `order[first:last]` to slices `low` to `high` of the mesh.
+def spread(Py_ssize_t low, Py_ssize_t high, const double[:, ::1] cells,
+           const long long[::1] order, const long long[::1] starts, float[:, :, ::1] grid):
+    """Add points to slices `low` to `high` of the mesh; those of slice i begin at `starts[i]`.
 
     `cells` holds the coordinates in units of the mesh. Two coordinates lie on the first and the
     last axis, since the last one is contiguous.
     """
-    cdef Py_ssize_t p = cells.shape[1], q, i, a, b, c, r, s, t
+    cdef Py_ssize_t p = cells.shape[1], m = starts.shape[0] - 1, q, i, a, b, c, r, s, t
+    # Splines reach three slices on.
+    cdef Py_ssize_t first = starts[low - 3 if low > 3 else 0], last = starts[min(high, m)]
     cdef Py_ssize_t n_middle = 4 if p == 3 else 1, n_last = 4 if p > 1 else 1
     cdef double wa[4]
     cdef double wb[4]
@@ -65,8 +67,8 @@ def spread(const double[:, ::1] cells, const long long[::1] order, Py_ssize_t fi
                         row[t] += <float>(v * wc[t])
 
 
-def gather(const double[:, ::1] cells, const float[:, :, ::1] potential, Py_ssize_t first,
-           Py_ssize_t last, double[:, ::1] gradient, double[::1] value):
+def gather(Py_ssize_t first, Py_ssize_t last, const double[:, ::1] cells,
+           const float[:, :, ::1] potential, double[:, ::1] gradient, double[::1] value):
     """Write the potential and its gradient, in units of the mesh, at rows `first` to `last`."""
     cdef Py_ssize_t p = cells.shape[1], i, a, b, c, r, s, t
     cdef Py_ssize_t n_middle = 4 if p == 3 else 1, n_last = 4 if p > 1 else 1

@@ -1,17 +1,19 @@
 from isofold._typing import FloatArray, IntArray
 
 def stranger_lengths(
+    first: int,
+    last: int,
     near: IntArray,
     indptr: IntArray,
     indices: IntArray,
     axes: FloatArray,
     reach: FloatArray,
     cap: float,
-    first: int,
-    last: int,
     wanted: FloatArray,
 ) -> None: ...
 def relax(
+    first: int,
+    last: int,
     points: FloatArray,
     indptr: IntArray,
     indices: IntArray,
@@ -25,9 +27,7 @@ def relax(
     far: float,
     step: float,
     momentum: float,
-    most: float,
-    first: int,
-    last: int,
+    stride: float,
     velocity: FloatArray,
     moved: FloatArray,
 ) -> None: ...
@@ -39,8 +39,6 @@ def start_new(
     tolerance: float,
     hold: float,
     far: float,
-    first: int,
-    last: int,
     places: FloatArray,
 ) -> None: ...
 def settle_new(
@@ -55,7 +53,5 @@ def settle_new(
     far: float,
     step: float,
     n_sweeps: int,
-    first: int,
-    last: int,
     places: FloatArray,
 ) -> None: ...

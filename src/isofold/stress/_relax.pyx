@@ -55,9 +55,9 @@ cdef inline double _weight(double on_map, double length, double reach,
     return weight
 
 
-def stranger_lengths(const int[:, ::1] near, const int[::1] indptr, const int[::1] indices,
-                     const float[:, ::1] axes, const float[::1] reach, double cap,
-                     Py_ssize_t first, Py_ssize_t last, float[:, ::1] wanted):
+def stranger_lengths(Py_ssize_t first, Py_ssize_t last, const int[:, ::1] near,
+                     const int[::1] indptr, const int[::1] indices, const float[:, ::1] axes,
+                     const float[::1] reach, double cap, float[:, ::1] wanted):
     """Write how far strangers on the map are to be at least; 0 for data neighbors.
 
     That is their distance in the data, but not more than `cap` times the larger reach of the two.
@@ -88,10 +88,10 @@ def stranger_lengths(const int[:, ::1] near, const int[::1] indptr, const int[::
                 wanted[i, q] = sqrt(square) if d > 0 and square < limit * limit else limit
 
 
-def relax(const double[:, ::1] points, const int[::1] indptr, const int[::1] indices,
-          const float[::1] lengths, const int[:, ::1] near, const float[:, ::1] wanted,
-          const float[::1] reach, double strangers, double tolerance, double hold, double far,
-          double step, double momentum, double most, Py_ssize_t first, Py_ssize_t last,
+def relax(Py_ssize_t first, Py_ssize_t last, const double[:, ::1] points, const int[::1] indptr,
+          const int[::1] indices, const float[::1] lengths, const int[:, ::1] near,
+          const float[:, ::1] wanted, const float[::1] reach, double strangers, double tolerance,
+          double hold, double far, double step, double momentum, double stride,
           double[:, ::1] velocity, double[:, ::1] moved):
     """Move rows `first` to `last` toward the weighted mean of where the others want them."""
     cdef Py_ssize_t m = near.shape[1], p = points.shape[1], i, e, q, k
@@ -126,7 +126,7 @@ def relax(const double[:, ::1] points, const int[::1] indptr, const int[::1] ind
                 velocity[i, k] += step * pull[k] / total
                 speed += velocity[i, k] * velocity[i, k]
             speed = sqrt(speed)
-            limit = most * reach[i]
+            limit = stride * reach[i]
             for k in range(p):
                 if speed > limit:
                     velocity[i, k] *= limit / speed
@@ -134,15 +134,15 @@ def relax(const double[:, ::1] points, const int[::1] indptr, const int[::1] ind
 
 
 def start_new(const double[:, ::1] images, const int[:, ::1] indices, const float[:, ::1] lengths,
-              double strangers, double tolerance, double hold, double far, Py_ssize_t first,
-              Py_ssize_t last, double[:, ::1] places):
+              double strangers, double tolerance, double hold, double far,
+              double[:, ::1] places):
     """Write where new points start: at the image of the neighbor that keeps most of the lengths."""
     cdef Py_ssize_t n_near = indices.shape[1], p = images.shape[1], i, e, f, k, best
     cdef double on_map, kept, most
     cdef double away[3]
     cdef Terms terms = Terms(strangers, tolerance, hold, far)
     with nogil:
-        for i in range(first, last):
+        for i in range(indices.shape[0]):
             best, most = 0, -1.0
             for e in range(n_near):
                 kept = 0.0
@@ -160,7 +160,7 @@ def start_new(const double[:, ::1] images, const int[:, ::1] indices, const floa
 def settle_new(const double[:, ::1] images, const int[:, ::1] indices,
                const float[:, ::1] lengths, const int[:, ::1] near, const float[:, ::1] wanted,
                double strangers, double tolerance, double hold, double far, double step,
-               Py_ssize_t n_sweeps, Py_ssize_t first, Py_ssize_t last, double[:, ::1] places):
+               Py_ssize_t n_sweeps, double[:, ::1] places):
     """Move new points among images that stay, each by itself."""
     cdef Py_ssize_t n_near = indices.shape[1], m = near.shape[1], p = images.shape[1]
     cdef Py_ssize_t i, e, q, k, sweep
@@ -169,7 +169,7 @@ def settle_new(const double[:, ::1] images, const int[:, ::1] indices,
     cdef double pull[3]
     cdef Terms terms = Terms(strangers, tolerance, hold, far)
     with nogil:
-        for i in range(first, last):
+        for i in range(indices.shape[0]):
             reach = lengths[i, n_near - 1]
             for sweep in range(n_sweeps):
                 total = 1e-3

@@ -40,7 +40,12 @@ class LengthRules:
     Attributes
     ----------
     strangers : float
-        The weight a that keeps strangers out.
+        The weight a that keeps strangers out, at first.
+    least, most : float
+        Between these it changes with the neighbors that the map keeps.
+    share, more : float
+        Of the data neighbors that were neighbors on the map at the start, the share that is to be
+        kept, and how many more than that, as a fraction of all neighbors.
     tolerance : float
         The relative error τ at which the weight of a length has fallen to a quarter.
     hold : float
@@ -54,13 +59,17 @@ class LengthRules:
     step, momentum, n_ramp : float, float and int
         Part of the way that a point goes, fraction of its velocity that it keeps, and sweeps until
         that is reached.
-    most : float
+    stride : float
         Largest step, in units of the reach.
     """
 
     strangers: float = 0.3
+    least: float = 0.18
+    most: float = 0.6
+    share: float = 1.0
+    more: float = 0.0
     tolerance: float = 0.5
-    hold: float = 0.03
+    hold: float = 0.06
     cap: float = 1.5
     n_strangers: int = 30
     far: float = 6.0
@@ -69,7 +78,7 @@ class LengthRules:
     step: float = 0.5
     momentum: float = 0.9
     n_ramp: int = 20
-    most: float = 0.25
+    stride: float = 0.25
 
     @classmethod
     def balanced(cls, balance: float, n_points: int) -> LengthRules:
@@ -77,7 +86,9 @@ class LengthRules:
         lengths = max(0.0, 2.0 * balance - 1.0)
         is_small = n_points <= MOST_SWEPT
         return cls(
-            strangers=max(LEAST_STRANGERS, (1.0 - balance) ** STRANGERS_POWER),
+            least=LEAST + lengths * (LEAST_OF_ALL - LEAST),
+            share=1.0 - lengths,
+            more=max(0.0, 1.0 - 2.0 * balance),
             tolerance=0.5 * (1.0 + lengths),
             n_sweeps=200 if is_small else 100,
             refreshed=5 if is_small else 10,
@@ -92,9 +103,11 @@ class LengthRules:
 MOST_SWEPT = 10_000
 """Points up to which sweeps take no time to speak of; twice as many gain a little."""
 
-LEAST_STRANGERS, STRANGERS_POWER = 0.05, 1.74
-"""The weight of strangers falls with the balance: .3 for a balance of one half."""
+LEAST, LEAST_OF_ALL = 0.18, 0.05
+"""The least weight of strangers, up to a balance of one half and where only lengths count."""
 
+CHANGE = 1.15
+"""Factor by which the weight of strangers changes each time that they are looked for."""
 
 CROWD_SAMPLE = 2000
 """Points at which it is measured how crowded a map is."""
@@ -137,17 +150,14 @@ class LengthsToKeep:
         wanted = np.empty(near.shape, dtype=np.float32)
         lengths, reach = self.lengths, self.reach
         team.each(
-            lambda first, last: stranger_lengths(
-                near,
-                lengths.indptr,
-                lengths.indices,
-                self.axes,
-                reach,
-                rules.cap,
-                first,
-                last,
-                wanted,
-            )
+            stranger_lengths,
+            near,
+            lengths.indptr,
+            lengths.indices,
+            self.axes,
+            reach,
+            rules.cap,
+            wanted,
         )
         if self.table is None:
             return wanted
@@ -183,6 +193,8 @@ def keep_lengths(
     n, _ = points.shape
     velocity, moved = np.zeros_like(points), np.empty_like(points)
     rows = wanted.lengths
+    n_near = max(1, len(rows.indices) // n)
+    strangers = rules.strangers
     total = rules.n_sweeps
     with RowTeam(n, n_jobs) as team, interruptible(), stage("keep lengths", total=total) as bar:
         points *= _uncrowding(points, wanted.reach, rules)
@@ -192,33 +204,41 @@ def keep_lengths(
             if sweep % rules.refreshed == 0:
                 near = nearest_on_map(points, points, rules.n_strangers, team)
                 apart = wanted.of_strangers(near, rules, team)
+                share = _kept_share(apart, n_near)
+                if sweep == 0:
+                    target = rules.share * share + rules.more
+                elif sweep >= rules.n_ramp:
+                    strangers *= CHANGE if share < target else 1.0 / CHANGE
+                    strangers = min(rules.most, max(rules.least, strangers))
             momentum = rules.momentum * min(1.0, sweep / rules.n_ramp)
             team.each(
-                lambda first, last, now=points, then=moved, near=near, apart=apart, kept=momentum: (
-                    relax(
-                        now,
-                        rows.indptr,
-                        rows.indices,
-                        rows.values,
-                        near,
-                        apart,
-                        wanted.reach,
-                        *rules.weights,
-                        rules.step,
-                        kept,
-                        rules.most,
-                        first,
-                        last,
-                        velocity,
-                        then,
-                    )
-                )
+                relax,
+                points,
+                rows.indptr,
+                rows.indices,
+                rows.values,
+                near,
+                apart,
+                wanted.reach,
+                strangers,
+                *rules.weights[1:],
+                rules.step,
+                momentum,
+                rules.stride,
+                velocity,
+                moved,
             )
             points, moved = moved, points
             bar.advance()
     restored = np.empty_like(points)
     restored[order] = points
     return restored
+
+
+def _kept_share(apart: FloatArray, k: int) -> float:
+    """Return the share of data neighbors among the k nearest on the map, itself not counted."""
+    rows = apart[:: max(1, len(apart) // CROWD_SAMPLE), : k + 1]
+    return float(((rows == 0.0).sum(axis=1) - 1).mean() / k)
 
 
 def _uncrowding(points: FloatArray, reach: FloatArray, rules: LengthRules) -> float:

@@ -80,7 +80,7 @@ class Mesh:
         n = len(points)
         force, potential = np.empty_like(points), np.empty(n)
         if n <= MOST_PAIRED:
-            self._team.each(lambda first, last: repel(points, first, last, force, potential))
+            self._team.each(repel, points, force, potential)
         else:
             self._by_mesh(points, force, potential)
         return ForceField(force, max(float(potential.sum()) - n, np.finfo(float).tiny))
@@ -95,11 +95,7 @@ class Mesh:
         order = np.argsort(slices, kind="stable")
         starts = np.searchsorted(slices[order], np.arange(m + 1))
 
-        def spread_slab(low: int, high: int) -> None:
-            # Splines reach three slices on.
-            spread(cells, order, starts[max(0, low - 3)], starts[min(high, m)], low, high, grid)
-
-        self._team.each(spread_slab, n=m, weights=np.diff(starts))
+        self._team.each_part(np.diff(starts), spread, cells, order, starts, grid)
         axes = tuple(axis for axis in range(3) if used[axis] > 1)
         workers = self._team.n_threads
         transform = scipy.fft.rfftn(grid, axes=axes, workers=workers)
@@ -107,7 +103,7 @@ class Mesh:
         grid = scipy.fft.irfftn(
             transform, s=[used[axis] for axis in axes], axes=axes, workers=workers
         )
-        self._team.each(lambda first, last: gather(cells, grid, first, last, force, potential))
+        self._team.each(gather, cells, grid, force, potential)
         force *= -0.5 / MESH_WIDTH
 
     def _fit_kernel(self, extent: float) -> None:

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
-from isofold.linalg import landmark_scaling, principal_coordinates
+from isofold.linalg import coordinates_from_gram, landmark_scaling, principal_coordinates
 from isofold.neighbors import NeighborSearch, build_graph, build_search
 from isofold.neighbors.duplicates import Distinct, find_distinct
 from isofold.neighbors.graph import NeighborGraph, distances_between_nodes
@@ -168,6 +168,10 @@ def _lists_of(found: Neighbors) -> NearLists:
 def _leading_axes(points: FloatArray) -> FloatArray:
     """Return points in their leading principal axes, found from some of them."""
     n, d = points.shape
+    if d > n:
+        # Products of rows are fewer numbers than the rows themselves.
+        centered = points.astype(np.float64) - points.mean(axis=0, dtype=np.float64)
+        return coordinates_from_gram(centered @ centered.T, min(n, N_AXES)).coordinates
     some = points[np.linspace(0, n - 1, min(n, AXES_SAMPLE)).astype(np.intp)]
     found = principal_coordinates(some, min(d, N_AXES))
     if len(some) == n:

@@ -98,22 +98,19 @@ def embed_neighbors(
             attraction = rules.exaggeration**remaining
             field = mesh.field(points)
             team.each(
-                lambda first, last, now=points, then=moved, field=field, pull=attraction: step(
-                    now,
-                    affinities.indptr,
-                    affinities.indices,
-                    affinities.values,
-                    field.force,
-                    pull,
-                    n / field.total,
-                    1.0 / pull,
-                    rules.fast if pull == 1.0 else rules.slow,
-                    first,
-                    last,
-                    velocity,
-                    gain,
-                    then,
-                )
+                step,
+                points,
+                affinities.indptr,
+                affinities.indices,
+                affinities.values,
+                field.force,
+                attraction,
+                n / field.total,
+                1.0 / attraction,
+                rules.fast if attraction == 1.0 else rules.slow,
+                velocity,
+                gain,
+                moved,
             )
             points, moved = moved, points
             points -= points.mean(axis=0)
