@@ -10,7 +10,7 @@ from isofold.neighbors.search.build import choose_fast_method
 from isofold.neighbors.search.inverted import ListRules
 
 # All lists are probed: whatever is lost then is lost by an error.
-EVERY_LIST = ListRules(n_probes=10**6)
+EVERY_LIST = ListRules(fewest_probes=10**6)
 
 
 def curved(n, d=40, intrinsic=6, seed=0):
@@ -170,7 +170,7 @@ class TestHardData:
 
     def test_lists_too_small_for_k_are_completed(self):
         X = curved(300, d=12)
-        search = InvertedListSearch(X, rules=ListRules(list_size=4, n_probes=1))
+        search = InvertedListSearch(X, rules=ListRules(list_size=4, fewest_probes=1, most_probes=1))
         expected = build_search(X, method="brute").query(X, 20)
         found = search.query(X, 20)
         np.testing.assert_array_equal(found.indices, expected.indices)

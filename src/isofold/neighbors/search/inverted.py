@@ -47,6 +47,13 @@ AXES_SAMPLE_WIDE = 1000
 FAR = 3.0
 """Points farther from the mean than so many medians are drawn in before axes are found."""
 
+CHECKED_POINTS = 200
+"""Points whose neighbors decide how many lists are probed: a standard error of .003 at most where
+.99 of them are found."""
+
+CHECKED_NEIGHBORS = 15
+"""Neighbors of each of these."""
+
 RESOLVED = 1e-4
 """Squared distance, relative to that from the nearest center, below which single precision does not
 tell neighbors apart."""
@@ -60,8 +67,10 @@ class ListRules:
     ----------
     list_size : int
         Points of a list, about. No list has more than four times as many.
-    n_probes : int
+    fewest_probes, most_probes : int
         Lists that a query is compared with, for up to `base_neighbors` neighbors.
+    recall : float
+        Fraction of the neighbors of a sample that lies in these lists, unless it takes more.
     base_neighbors : int
         Beyond so many, the number of probes grows in proportion.
     n_axes : int
@@ -72,8 +81,10 @@ class ListRules:
         The same where lists hold axes.
     """
 
-    list_size: int = 64
-    n_probes: int = 32
+    list_size: int = 96
+    fewest_probes: int = 12
+    most_probes: int = 128
+    recall: float = 0.99
     base_neighbors: int = 24
     n_axes: int = 80
     n_spare: float = 1.25
@@ -115,6 +126,7 @@ class InvertedListSearch:
         with one_blas_thread():
             self._space = _find_space(self._points, rules, rng)
             self._coarse, self._lists = self._build(rng)
+            self._n_probes = self._find_probes(rng)
 
     @property
     def points(self) -> FloatArray:
@@ -187,6 +199,25 @@ class InvertedListSearch:
         coarse = CoarseCenters.of(centers, group[used][origin])
         return coarse, fill_lists(centers, labels, self._rows)
 
+    def _find_probes(self, rng: np.random.RandomState) -> int:
+        """Return how many lists hold nearly all neighbors of a sample."""
+        rules, n_lists = self._rules, self._lists.n_lists
+        if n_lists <= rules.fewest_probes:
+            return n_lists
+        sample = rng.choice(self.n_points, min(self.n_points, CHECKED_POINTS), replace=False)
+        rows = self._rows(sample)
+        every = np.tile(np.arange(n_lists, dtype=np.int32), (len(rows), 1))
+        k = min(CHECKED_NEIGHBORS, self.n_points - 1)
+        near = self._lists.nearest(rows, every, k + 1)[1]
+        list_of = np.empty(self.n_points, dtype=np.int32)
+        list_of[self._lists.entries] = np.repeat(np.arange(n_lists), self._lists.sizes)
+        probes = self._coarse.nearest(rows, min(n_lists, rules.most_probes))
+        hits = list_of[near][:, :, None] == probes[:, None, :]
+        hits = hits[near != sample[:, None]]
+        reached = np.cumsum(hits.mean(axis=0))
+        enough = int(np.searchsorted(reached, rules.recall)) + 1
+        return min(max(enough, rules.fewest_probes), probes.shape[1])
+
     def _rows(self, numbers: IntArray) -> FloatArray:
         """Return some points as the lists see them."""
         return self._space.place(self._points[numbers])
@@ -194,7 +225,7 @@ class InvertedListSearch:
     def _nearest(self, points: FloatArray, k: int) -> Neighbors:
         """Return about the k nearest points of a block of queries."""
         rules, rows = self._rules, self._space.place(points)
-        n_probes = -(-rules.n_probes * max(k, rules.base_neighbors) // rules.base_neighbors)
+        n_probes = -(-self._n_probes * max(k, rules.base_neighbors) // rules.base_neighbors)
         probes = self._coarse.nearest(rows, n_probes)
         spare = rules.n_spare if self._space.axes is None else rules.n_spare_axes
         n_candidates = min(self.n_points, int(np.ceil(spare * k)) + 4)
