@@ -177,13 +177,19 @@ class TestHardData:
 
 
 class TestFast:
-    def test_exact_up_to_ten_thousand_points(self, sheet):
-        assert choose_fast_method(sheet) == "brute"
+    @pytest.mark.parametrize(("n", "d"), [(3000, 500), (10_000, 40)])
+    def test_exact_where_that_is_fast(self, n, d):
+        assert choose_fast_method(np.random.RandomState(0).rand(n, d)) == "brute"
 
-    def test_the_tree_where_dimensions_are_few(self):
-        assert choose_fast_method(np.random.RandomState(0).rand(12_000, 3)) == "kd_tree"
+    @pytest.mark.parametrize(("filled", "d"), [(3, 3), (3, 8), (2, 20)])
+    def test_the_tree_where_dimensions_are_few(self, filled, d):
+        flat = np.random.RandomState(0).rand(40_000, filled) @ np.eye(filled, d)
+        assert choose_fast_method(flat) == "kd_tree"
 
-    def test_lists_for_many_points_in_many_dimensions(self):
-        noise = np.random.RandomState(0).standard_normal((10_001, 20))
-        assert choose_fast_method(noise) == "lists"
-        assert isinstance(build_search(noise, method="fast"), InvertedListSearch)
+    @pytest.mark.parametrize(("n", "d"), [(40_000, 9), (25_000, 20), (5001, 500)])
+    def test_lists_for_many_points_in_many_dimensions(self, n, d):
+        assert choose_fast_method(np.random.RandomState(0).rand(n, d)) == "lists"
+
+    def test_the_choice_is_taken(self):
+        X = np.random.RandomState(0).rand(5001, 401).astype(np.float32)
+        assert isinstance(build_search(X, method="fast"), InvertedListSearch)

@@ -216,7 +216,7 @@ class InvertedListSearch:
         hits = hits[near != sample[:, None]]
         reached = np.cumsum(hits.mean(axis=0))
         enough = int(np.searchsorted(reached, rules.recall)) + 1
-        return min(max(enough, rules.fewest_probes), probes.shape[1])
+        return int(min(max(enough, rules.fewest_probes), probes.shape[1]))
 
     def _rows(self, numbers: IntArray) -> FloatArray:
         """Return some points as the lists see them."""
