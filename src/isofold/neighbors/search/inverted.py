@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isofold._memory import block_rows
 from isofold._parallel import n_workers, one_blas_thread, ordered_map
 from isofold._typing import FloatArray, IntArray
 from isofold.linalg.gram import principal_coordinates
@@ -144,12 +145,12 @@ class InvertedListSearch:
         points = np.ascontiguousarray(points)
         parts = ordered_map(
             lambda block: self._nearest(points[block], k),
-            _blocks(len(points), self._workers),
+            _blocks(points, self._workers),
             n_jobs=self._workers,
         )
         distances = np.empty((len(points), k), dtype=points.dtype)
         indices = np.empty((len(points), k), dtype=np.int64)
-        for block, found in zip(_blocks(len(points), self._workers), parts, strict=True):
+        for block, found in zip(_blocks(points, self._workers), parts, strict=True):
             distances[block], indices[block] = found.distances, found.indices
         return Neighbors(distances, indices)
 
@@ -165,7 +166,7 @@ class InvertedListSearch:
             rows = order[block]
             return drop_own(self._nearest(self._points[rows], k + 1), rows)
 
-        blocks = _blocks(self.n_points, self._workers)
+        blocks = _blocks(self._points, self._workers)
         distances = np.empty((self.n_points, k), dtype=self._points.dtype)
         indices = np.empty((self.n_points, k), dtype=np.int64)
         parts = ordered_map(find_others, blocks, n_jobs=self._workers)
@@ -184,7 +185,7 @@ class InvertedListSearch:
         coarse = CoarseCenters.of(centers, group)
         nearest = ordered_map(
             lambda block: coarse.nearest(self._space.place(self._points[block]), 1)[:, 0],
-            _blocks(n, self._workers),
+            _blocks(self._points, self._workers),
             n_jobs=self._workers,
         )
         used, found = np.unique(np.concatenate(list(nearest)), return_inverse=True)
@@ -220,7 +221,7 @@ class InvertedListSearch:
 
     def _rows(self, numbers: IntArray) -> FloatArray:
         """Return some points as the lists see them."""
-        return self._space.place(self._points[numbers])
+        return self._space.place(self._points, numbers)
 
     def _nearest(self, points: FloatArray, k: int) -> Neighbors:
         """Return about the k nearest points of a block of queries."""
@@ -258,10 +259,18 @@ class _ListSpace:
     unit: float
     axes: FloatArray | None
 
-    def place(self, points: FloatArray) -> FloatArray:
-        """Return points in this space, each row by itself."""
-        rows: FloatArray = (points - self.mean) / self.unit
-        return rows if self.axes is None else row_product(rows, self.axes)
+    def place(self, points: FloatArray, numbers: IntArray | None = None) -> FloatArray:
+        """Return points, all or some, in this space, each row by itself."""
+        d = points.shape[1]
+        n = len(points) if numbers is None else len(numbers)
+        rows = np.empty((n, d if self.axes is None else self.axes.shape[1]))
+        step = block_rows(16 * d, n)
+        for start in range(0, n, step):
+            block = slice(start, start + step)
+            chosen = points[block] if numbers is None else points[numbers[block]]
+            scaled = (chosen - self.mean) / self.unit
+            rows[block] = scaled if self.axes is None else row_product(scaled, self.axes)
+        return rows
 
 
 def _find_space(X: FloatArray, rules: ListRules, rng: np.random.RandomState) -> _ListSpace:
@@ -280,7 +289,8 @@ def _find_space(X: FloatArray, rules: ListRules, rng: np.random.RandomState) -> 
     return _ListSpace(mean, unit, principal_coordinates(sample, rules.n_axes).axes)
 
 
-def _blocks(n: int, workers: int) -> list[slice]:
+def _blocks(points: FloatArray, workers: int) -> list[slice]:
     """Return blocks of rows, one for every worker at least."""
-    step = max(1, min(BLOCK, -(-n // workers)))
+    n, d = points.shape
+    step = min(BLOCK, -(-n // workers), block_rows(8 * d, n))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
