@@ -16,7 +16,7 @@ from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.pictures import save, show_map
 from experiments.real_data.measures import measure
 from experiments.real_data.methods import METHODS, available, embed
-from experiments.real_data.sets import SETS
+from experiments.real_data.sets import CHOOSING
 from isofold._typing import FloatArray
 from isofold.datasets import Dataset
 
@@ -47,7 +47,7 @@ def tables(folder: Path, size: Size = FULL) -> None:
     higher: list[Row] = []
     words: list[str] = []
     drawn: dict[tuple[str, str], tuple[Dataset, FloatArray, Row]] = {}
-    for one in SETS[: size.repeats(len(SETS))]:
+    for one in CHOOSING[: size.repeats(len(CHOOSING))]:
         data = one.load(size)
         say(f"{one.name}: {data}")
         distances = squareform(pdist(data.X))
