@@ -91,7 +91,7 @@ def available(names: Iterable[str]) -> Iterator[str]:
             yield name
 
 
-def embed(name: str, X: FloatArray, r: int, *, label: str, folder: Path) -> Map:
+def embed(name: str, X: FloatArray, r: int, *, label: str, folder: Path, **parameters: Any) -> Map:
     """Return the map of a method; that of a peer from its file if there is one for these data.
 
     Parameters
@@ -106,13 +106,15 @@ def embed(name: str, X: FloatArray, r: int, *, label: str, folder: Path) -> Map:
         A name of the data, for the file.
     folder : Path
         Where files are kept, in a folder ``peers``.
+    **parameters
+        Parameters of the method that are not to be its defaults.
 
     Returns
     -------
     Map
         The map, what it cost, and what was said.
     """
-    model = METHODS[name](r)
+    model = METHODS[name](r).set_params(**parameters)
     if name in OURS:
         return _fitted(name, model, X)
     path = folder / "peers" / f"{label}-{name}-{r}.npz".replace(" ", "_")

@@ -25,16 +25,52 @@ from isofold.datasets import Dataset
 __all__ = ["documentation"]
 
 MODULES = (
-    "numpy numpy.fft numpy.linalg numpy.ma numpy.polynomial numpy.random numpy.strings "
-    "scipy.cluster.hierarchy scipy.fft scipy.integrate scipy.interpolate scipy.io scipy.linalg "
-    "scipy.ndimage scipy.optimize scipy.signal scipy.sparse scipy.sparse.csgraph "
-    "scipy.sparse.linalg scipy.spatial scipy.spatial.distance scipy.special scipy.stats "
-    "sklearn.cluster sklearn.covariance sklearn.datasets sklearn.decomposition sklearn.ensemble "
-    "sklearn.feature_extraction sklearn.feature_selection sklearn.gaussian_process sklearn.impute "
-    "sklearn.linear_model sklearn.manifold sklearn.metrics sklearn.metrics.pairwise "
-    "sklearn.mixture sklearn.model_selection sklearn.naive_bayes sklearn.neighbors "
-    "sklearn.neural_network sklearn.preprocessing sklearn.svm sklearn.tree sklearn.utils"
-).split()
+    "numpy",
+    "numpy.fft",
+    "numpy.linalg",
+    "numpy.ma",
+    "numpy.polynomial",
+    "numpy.random",
+    "numpy.strings",
+    "scipy.cluster.hierarchy",
+    "scipy.fft",
+    "scipy.integrate",
+    "scipy.interpolate",
+    "scipy.io",
+    "scipy.linalg",
+    "scipy.ndimage",
+    "scipy.optimize",
+    "scipy.signal",
+    "scipy.sparse",
+    "scipy.sparse.csgraph",
+    "scipy.sparse.linalg",
+    "scipy.spatial",
+    "scipy.spatial.distance",
+    "scipy.special",
+    "scipy.stats",
+    "sklearn.cluster",
+    "sklearn.covariance",
+    "sklearn.datasets",
+    "sklearn.decomposition",
+    "sklearn.ensemble",
+    "sklearn.feature_extraction",
+    "sklearn.feature_selection",
+    "sklearn.gaussian_process",
+    "sklearn.impute",
+    "sklearn.linear_model",
+    "sklearn.manifold",
+    "sklearn.metrics",
+    "sklearn.metrics.pairwise",
+    "sklearn.mixture",
+    "sklearn.model_selection",
+    "sklearn.naive_bayes",
+    "sklearn.neighbors",
+    "sklearn.neural_network",
+    "sklearn.preprocessing",
+    "sklearn.svm",
+    "sklearn.tree",
+    "sklearn.utils",
+)
 LAYERS, HEADS, WIDTH = 6, 12, 384
 MOST_TOKENS = 64
 LEAST_LETTERS = 20
@@ -118,7 +154,9 @@ def _states(tokens: Any, weights: Weights) -> FloatArray:
     states = _normed(states, weights, "embeddings.LayerNorm")
     for layer in range(LAYERS):
         name = f"encoder.layer.{layer}"
-        mixed = _linear(_attention(states, weights, name), weights, f"{name}.attention.output.dense")
+        mixed = _linear(
+            _attention(states, weights, name), weights, f"{name}.attention.output.dense"
+        )
         states = _normed(states + mixed, weights, f"{name}.attention.output.LayerNorm")
         wide = _linear(states, weights, f"{name}.intermediate.dense")
         wide *= 0.5 * (1.0 + erf(wide / np.sqrt(2.0, dtype=wide.dtype)))

