@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from scipy.spatial.distance import pdist, squareform
 
 from experiments.harness import FULL, Size
 from experiments.pictures import save, show_map
@@ -17,7 +18,7 @@ from experiments.real_data.tables import colors, short
 __all__ = ["pictures"]
 
 SHOWN = ("UMAP", "NeighborMap")
-SETS_A_SHEET = 6
+SETS_A_SHEET = 4
 """More would make an image too tall to look at."""
 DOT = 4_000.0
 """Area of all dots of a map together, in square points; a dot is at most 12."""
@@ -39,9 +40,10 @@ def pictures(folder: Path, size: Size = FULL) -> None:
         )
         for row, (one, data) in zip(panels, part, strict=True):
             color, shades = colors(data)
+            distances = squareform(pdist(data.X))
             for axes, name in zip(row, methods, strict=True):
                 made = embed(name, data.X, 2, label=one.name, folder=folder)
-                figures = measure(data.X, made.Y)
+                figures = measure(distances, made.Y, metric="precomputed")
                 title = f"{one.name}, {name}: " + ", ".join(
                     f"{word} {short(value, 3)}"
                     for word, value in (

@@ -192,6 +192,7 @@ SLOW = {
     ("real_data", "stability"),
     ("real_data", "mnist"),
     ("real_data", "dominance"),
+    ("real_data", "pictures"),
     ("real_data", "speed"),
     ("real_data", "growth"),
     ("real_data", "heldout"),
