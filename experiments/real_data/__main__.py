@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from experiments.harness import command
 from experiments.real_data import (
+    choices,
     dominance,
     faces,
     heldout,
@@ -17,6 +18,7 @@ from experiments.real_data import (
 EXPERIMENTS = {
     "dominance": dominance.dominance,
     "pictures": sheet.pictures,
+    "choices": choices.choices,
     "tables": tables.tables,
     "stability": stability.stability,
     "seeds": stability.seeds,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from experiments.real_data.choices import held_out_score
 from experiments.real_data.dominance import conditions, vote
 from experiments.real_data.heldout import new_points
 from experiments.real_data.measures import error_at_best_scale, label_agreement, measure
@@ -80,6 +81,13 @@ def test_new_points_of_a_copy_keep_all_neighbors():
     trust, found, _ = new_points(SHEET, SHEET, new, new[::-1])
     assert trust < 1.0
     assert found < 1.0
+
+
+def test_the_score_falls_with_neighbors_and_with_lengths():
+    new = SHEET[:7] + 1e-3
+    assert held_out_score(SHEET, SHEET, new, new) == pytest.approx(1.0)
+    assert held_out_score(SHEET, 0.9 * SHEET, new, 0.9 * new) == pytest.approx(0.9)
+    assert held_out_score(SHEET, SHEET, new, new[::-1]) < 0.5
 
 
 def test_the_best_scale_is_the_best_of_many():
