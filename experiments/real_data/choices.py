@@ -1,9 +1,9 @@
 """Whether `Unfold` chooses well: its score on held-out points beside those of its candidates.
 
-Four fifths of every set are mapped, and the rest placed by `transform`. The score of a method is the
-fraction of the 12 neighbors that new points keep, times how true lengths are: 1 less the mean of two
-medians of |d_Y/d_X − 1|, over their nearest in the data and over their nearest on the map. Maps
-are taken in their own unit, not at their best scale.
+Four fifths of every set are mapped, and the rest placed by `transform`. The score of a method is
+the fraction of the 12 neighbors that new points keep, times how true lengths are: 1 less the mean
+of two medians of |d_Y/d_X − 1|, over their nearest in the data and over their nearest on the map.
+Maps are taken in their own unit, not at their best scale.
 """
 
 from __future__ import annotations
