@@ -9,7 +9,19 @@ from sklearn.manifold import TSNE, Isomap, LocallyLinearEmbedding
 from isofold import MVU
 from isofold.neighbors import Bridged
 
-__all__ = ["isomap", "lle", "ltsa", "mvu", "tsne", "umap"]
+__all__ = [
+    "densmap",
+    "isomap",
+    "lle",
+    "ltsa",
+    "mvu",
+    "opentsne",
+    "pacmap",
+    "phate",
+    "trimap",
+    "tsne",
+    "umap",
+]
 
 
 def mvu(n_neighbors: int) -> MVU:
@@ -43,3 +55,36 @@ def umap(n_neighbors: int = 15, n_components: int = 2) -> Any:
     from umap import UMAP
 
     return UMAP(n_neighbors=n_neighbors, n_components=n_components, random_state=0, n_jobs=1)
+
+
+def densmap() -> Any:
+    """Return densMAP, UMAP that also keeps densities; it is in the package umap-learn."""
+    return umap().set_params(densmap=True)
+
+
+def opentsne() -> Any:
+    """Return t-SNE of the package openTSNE, which also maps new points."""
+    from openTSNE import sklearn
+
+    return sklearn.TSNE(random_state=0, n_jobs=1)
+
+
+def pacmap(n_components: int = 2) -> Any:
+    """Return PaCMAP; raises ImportError without the package of that name."""
+    from pacmap import PaCMAP
+
+    return PaCMAP(n_components=n_components, random_state=0)
+
+
+def trimap() -> Any:
+    """Return TriMap, which cannot be given a seed."""
+    from trimap import TRIMAP
+
+    return TRIMAP(verbose=False)
+
+
+def phate() -> Any:
+    """Return PHATE."""
+    from phate import PHATE
+
+    return PHATE(random_state=0, n_jobs=1, verbose=0)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isofold._typing import FloatArray
-from isofold.quality import ranks
-from isofold.quality.distances import compare
-from isofold.quality.neighborhoods import neighborhoods_of
+from isofold._typing import FloatArray, IntArray
+from isofold.quality import one_nn_error, ranks
+from isofold.quality.distances import Comparison, compare
+from isofold.quality.neighborhoods import nearest_in_space, neighborhoods_of
 
-__all__ = ["Figures", "error_at_best_scale", "measure"]
+__all__ = ["Figures", "error_at_best_scale", "label_agreement", "measure"]
 
 N_NEIGHBORS = 12
 
@@ -30,6 +30,9 @@ class Figures:
         Median of |d_Y/d_X − 1| over all pairs of a point and one of its 12 nearest.
     scaled_error : float
         The same after the one factor that makes it least.
+    precision_error : float
+        The same as `scaled_error`, over all pairs of a point and one of its 12 nearest on the map:
+        how true the distances are that a person reads off it.
     """
 
     trustworthiness: float
@@ -37,6 +40,7 @@ class Figures:
     lost: float
     length_error: float
     scaled_error: float
+    precision_error: float
 
 
 def measure(
@@ -55,7 +59,13 @@ def measure(
         lost=float(ranks.loss_score(shown, sample)),
         length_error=float(np.nanmedian(np.abs(ratio - 1.0))),
         scaled_error=error_at_best_scale(ratio[np.isfinite(ratio)]),
+        precision_error=error_at_best_scale(_ratio_on_map(comparison)),
     )
+
+
+def label_agreement(Y: FloatArray, labels: IntArray) -> float:
+    """Return the fraction of points whose nearest on the map has their label."""
+    return 1.0 - float(one_nn_error(Y, labels))
 
 
 def error_at_best_scale(ratio: FloatArray) -> float:
@@ -71,3 +81,13 @@ def error_at_best_scale(ratio: FloatArray) -> float:
     seen = low > 0
     q = np.min(high[seen] / low[seen], initial=np.inf)
     return float((q - 1.0) / (q + 1.0)) if np.isfinite(q) else 1.0
+
+
+def _ratio_on_map(comparison: Comparison) -> FloatArray:
+    """Return embedded over original length of the nearest pairs on the map, but for copies."""
+    rows = comparison.sample.indices
+    near = nearest_in_space(comparison, comparison.embedding, N_NEIGHBORS)
+    before = comparison.input.between(rows, near)
+    after = comparison.embedding.between(rows, near)
+    seen = before > 0
+    return after[seen] / before[seen]

@@ -24,9 +24,11 @@ __all__ = ["METHODS", "OURS", "Map", "available", "embed"]
 
 N_NEIGHBORS = 10
 """Neighbors of Isomap, LLE and LTSA; other methods take their own defaults."""
-OURS = ("IPA", "LocalMDS", "Unfold")
-COMPILED = ("UMAP", "PaCMAP")
-"""Methods that compile themselves when they first run, which is not counted."""
+OURS = ("IPA", "LocalMDS", "NeighborMap", "Unfold")
+COMPILED = ("UMAP", "densMAP", "PaCMAP", "TriMap", "PHATE", "openTSNE")
+"""Methods that compile or import more when they first run, which is not counted."""
+EXACT_UP_TO = 4_096
+"""Points up to which UMAP compares all pairs; beyond, other parts of it are compiled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +59,6 @@ def _locally_linear(r: int, method: str) -> LocallyLinearEmbedding:
     )
 
 
-def _pacmap(r: int) -> Any:
-    return importlib.import_module("pacmap").PaCMAP(n_components=r, random_state=0)
-
-
 def _ours(name: str) -> Callable[[int], Any]:
     return lambda r: getattr(isofold, name)(n_components=r, random_state=0, n_jobs=1)
 
@@ -71,9 +69,13 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "LLE": lambda r: _locally_linear(r, "standard"),
     "LTSA": lambda r: _locally_linear(r, "ltsa"),
     "MDS": lambda r: MDS(r, n_init=1, init="classical_mds", random_state=0),
-    "PaCMAP": _pacmap,
+    "PaCMAP": peers.pacmap,
     "UMAP": lambda r: peers.umap(n_components=r),
+    "densMAP": lambda _: peers.densmap(),
+    "TriMap": lambda _: peers.trimap(),
+    "PHATE": lambda _: peers.phate(),
     "t-SNE": lambda _: peers.tsne(),
+    "openTSNE": lambda _: peers.opentsne(),
     **{name: _ours(name) for name in OURS},
 }
 
@@ -89,7 +91,7 @@ def available(names: Iterable[str]) -> Iterator[str]:
             yield name
 
 
-def embed(name: str, X: FloatArray, r: int, *, label: str, folder: Path) -> Map:
+def embed(name: str, X: FloatArray, r: int, *, label: str, folder: Path, **parameters: Any) -> Map:
     """Return the map of a method; that of a peer from its file if there is one for these data.
 
     Parameters
@@ -104,13 +106,15 @@ def embed(name: str, X: FloatArray, r: int, *, label: str, folder: Path) -> Map:
         A name of the data, for the file.
     folder : Path
         Where files are kept, in a folder ``peers``.
+    **parameters
+        Parameters of the method that are not to be its defaults.
 
     Returns
     -------
     Map
         The map, what it cost, and what was said.
     """
-    model = METHODS[name](r)
+    model = METHODS[name](r).set_params(**parameters)
     if name in OURS:
         return _fitted(name, model, X)
     path = folder / "peers" / f"{label}-{name}-{r}.npz".replace(" ", "_")
@@ -120,7 +124,7 @@ def embed(name: str, X: FloatArray, r: int, *, label: str, folder: Path) -> Map:
             if str(kept["key"]) == key:
                 return Map(kept["Y"], float(kept["seconds"]), str(kept["words"]), is_kept=True)
     if name in COMPILED:
-        _warm_up(name, r)
+        _warm_up(name, r, 300 if len(X) < EXACT_UP_TO else EXACT_UP_TO + 1)
     made = _fitted(name, model, X)
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez(path, Y=made.Y, seconds=made.seconds, words=made.words, key=key)
@@ -135,8 +139,8 @@ def _fitted(name: str, model: Any, X: FloatArray) -> Map:
 
 
 @cache
-def _warm_up(name: str, r: int) -> None:
-    fit(f"{name}, to be compiled", METHODS[name](r), np.random.RandomState(0).rand(300, 20))
+def _warm_up(name: str, r: int, n: int) -> None:
+    fit(f"{name}, to be compiled", METHODS[name](r), np.random.RandomState(0).rand(n, 20))
 
 
 def _key(model: Any, X: FloatArray) -> str:

@@ -24,7 +24,8 @@ from isofold._typing import FloatArray, IntArray
 
 __all__ = ["distance_of_maps", "pairwise_distances", "seeds", "stability", "subsamples"]
 
-SHOWN = ("PCA", "Isomap", "UMAP", "LocalMDS", "Unfold")
+SHOWN = ("PCA", "Isomap", "UMAP", "openTSNE", "LocalMDS", "NeighborMap", "Unfold")
+PEERS = ("UMAP", "openTSNE")
 STUDIED = ("Frey", "olive oil", "digits")
 N_SUBSAMPLES = 20
 N_SEEDS, MANY = 3, 10_000
@@ -53,8 +54,10 @@ def stability(folder: Path, size: Size = FULL) -> None:
                 "same bytes": "yes" if _is_repeated(name, X[parts[0]], maps[0]) else "no",
             }
             say(f"{of_set[name]}")
-        peer = of_set.get("UMAP")
-        rows += [{**row, "as stable as UMAP": _verdict(row, peer)} for row in of_set.values()]
+        rows += [
+            {**row, **{f"as stable as {peer}": _verdict(row, of_set.get(peer)) for peer in PEERS}}
+            for row in of_set.values()
+        ]
     write_table(rows, folder / "real_data_stability")
 
 
@@ -106,7 +109,7 @@ def _verdict(row: Row, peer: Row | None) -> str:
 def _is_repeated(name: str, X: FloatArray, Y: FloatArray) -> bool:
     """Whether a second fit, on two threads where it can, gives the same bytes."""
     model = METHODS[name](2)
-    if "n_jobs" in model.get_params() and name != "UMAP":
+    if "n_jobs" in model.get_params() and name not in PEERS:
         model.set_params(n_jobs=2)
     again = fit(f"{name}, again", model, X).embedding
     return bool(np.asarray(again).tobytes() == Y.tobytes())

@@ -16,14 +16,17 @@ from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.pictures import save, show_map
 from experiments.real_data.measures import measure
 from experiments.real_data.methods import METHODS, available, embed
-from experiments.real_data.sets import SETS
+from experiments.real_data.sets import CHOOSING
 from isofold._typing import FloatArray
 from isofold.datasets import Dataset
 
 __all__ = [
+    "claim",
     "claims_at_best_scale",
     "claims_in_dimension",
     "claims_in_plane",
+    "colors",
+    "short",
     "summary",
     "tables",
     "verdicts",
@@ -33,6 +36,14 @@ HIGHER = ("PCA", "Isomap", "UMAP", "IPA", "LocalMDS", "Unfold")
 """The methods that are also asked for as many components as the data have dimensions."""
 CLAIMING = ("LocalMDS", "Unfold")
 """The methods that are to be better than their peers."""
+IN_SUMMARY = {
+    "trustworthiness": 3,
+    "continuity": 3,
+    "lost": 2,
+    "length_error": 2,
+    "scaled_error": 2,
+}
+"""Figures of the summary, and their digits."""
 GROUPS = 20
 """Colors of classes are repeated after so many."""
 MOST_CONTINUITY_LOST = 0.01
@@ -47,7 +58,7 @@ def tables(folder: Path, size: Size = FULL) -> None:
     higher: list[Row] = []
     words: list[str] = []
     drawn: dict[tuple[str, str], tuple[Dataset, FloatArray, Row]] = {}
-    for one in SETS[: size.repeats(len(SETS))]:
+    for one in CHOOSING[: size.repeats(len(CHOOSING))]:
         data = one.load(size)
         say(f"{one.name}: {data}")
         distances = squareform(pdist(data.X))
@@ -66,14 +77,13 @@ def tables(folder: Path, size: Size = FULL) -> None:
     _draw(drawn, folder / "real_data_2d.png")
 
 
-def summary(rows: Sequence[Row]) -> list[Row]:
+def summary(rows: Sequence[Row], figures: Mapping[str, int] = IN_SUMMARY) -> list[Row]:
     """Return one row a set and one column a method: T / C / lost / length / at best scale."""
     table: dict[str, dict[str, Any]] = {}
     for row in rows:
         line = table.setdefault(row["set"], {"set": row["set"], "r": row["r"]})
         line[row["method"]] = " / ".join(
-            [_short(row[figure], 3) for figure in ("trustworthiness", "continuity")]
-            + [_short(row[figure], 2) for figure in ("lost", "length_error", "scaled_error")]
+            short(row[figure], digits) for figure, digits in figures.items()
         )
     return list(table.values())
 
@@ -84,7 +94,7 @@ def verdicts(claims: Sequence[Row]) -> list[Row]:
     for claim in claims:
         key = claim["set"], claim["method"]
         line = table.setdefault(key, {"set": claim["set"], "method": claim["method"]})
-        value, bound = (_short(claim[figure], 3) for figure in ("value", "bound"))
+        value, bound = (short(claim[figure], 3) for figure in ("value", "bound"))
         line[f"{claim['figure']} {claim['wanted']}"] = f"{claim['holds']}: {value} ({bound})"
     return list(table.values())
 
@@ -94,13 +104,13 @@ def claims_in_plane(rows: Sequence[Row], ours: str) -> Iterator[Row]:
     for mine, other in _against(rows, ours):
         for peer in _present(("Isomap", "PCA"), other):
             least = other[peer]["trustworthiness"]
-            yield _claim(mine, "trustworthiness", f"above {peer}", least, mine_is="above")
+            yield claim(mine, "trustworthiness", f"above {peer}", least, mine_is="above")
         for peer in _present(("UMAP", "t-SNE"), other):
             most = other[peer]["length_error"] / 2
-            yield _claim(mine, "length_error", f"at most half of {peer}", most, mine_is="at most")
+            yield claim(mine, "length_error", f"at most half of {peer}", most, mine_is="at most")
         for peer in _present(("UMAP",), other):
             least = other[peer]["continuity"] - MOST_CONTINUITY_LOST
-            yield _claim(mine, "continuity", f"{peer} less .01", least, mine_is="at least")
+            yield claim(mine, "continuity", f"{peer} less .01", least, mine_is="at least")
 
 
 def claims_at_best_scale(rows: Sequence[Row], ours: str) -> Iterator[Row]:
@@ -108,8 +118,8 @@ def claims_at_best_scale(rows: Sequence[Row], ours: str) -> Iterator[Row]:
     for mine, other in _against(rows, ours):
         for peer in _present(("UMAP", "t-SNE"), other):
             most = other[peer]["scaled_error"]
-            yield _claim(mine, "scaled_error", f"below {peer}", most, mine_is="below")
-            yield _claim(
+            yield claim(mine, "scaled_error", f"below {peer}", most, mine_is="below")
+            yield claim(
                 mine, "scaled_error", f"at most half of {peer}", most / 2, mine_is="at most"
             )
 
@@ -117,9 +127,9 @@ def claims_at_best_scale(rows: Sequence[Row], ours: str) -> Iterator[Row]:
 def claims_in_dimension(rows: Sequence[Row], ours: str) -> Iterator[Row]:
     """Compare one of our methods with its peers in the data's own dimension, set by set."""
     for mine, other in _against(rows, ours):
-        yield _claim(mine, "trustworthiness", "at least .98", LEAST_TRUST, mine_is="at least")
+        yield claim(mine, "trustworthiness", "at least .98", LEAST_TRUST, mine_is="at least")
         most = other["Isomap"]["length_error"]
-        yield _claim(mine, "length_error", "below Isomap", most, mine_is="below")
+        yield claim(mine, "length_error", "below Isomap", most, mine_is="below")
 
 
 def _against(rows: Sequence[Row], ours: str) -> Iterator[tuple[Row, dict[str, Row]]]:
@@ -135,7 +145,8 @@ def _present(peers: Sequence[str], others: Mapping[str, Row]) -> list[str]:
     return [peer for peer in peers if peer in others]
 
 
-def _claim(mine: Row, figure: str, wanted: str, bound: float, *, mine_is: str) -> Row:
+def claim(mine: Row, figure: str, wanted: str, bound: float, *, mine_is: str) -> Row:
+    """Return whether a figure of ours is above, below, at least or at most its bound."""
     value = mine[figure]
     holds = {
         "above": value > bound,
@@ -166,7 +177,8 @@ def _write(rows: Sequence[Row], path: Path, **claims: Claims) -> None:
             say(f"{name}: {n_held} of {len(found)} claims hold\n")
 
 
-def _short(value: float, digits: int) -> str:
+def short(value: float, digits: int) -> str:
+    """Return a number without the zero in front of its point."""
     return f"{value:.{digits}f}".removeprefix("0")
 
 
@@ -180,12 +192,12 @@ def _draw(drawn: dict[tuple[str, str], tuple[Dataset, FloatArray, Row]], path: P
         squeeze=False,
     )
     for (set_name, method), (data, Y, row) in drawn.items():
-        color, shades = _colors(data)
+        color, shades = colors(data)
         title = f"{set_name}, {method}\n" + ", ".join(
             (
-                f"T {_short(row['trustworthiness'], 3)}",
-                f"C {_short(row['continuity'], 3)}",
-                f"length {_short(row['length_error'], 2)}",
+                f"T {short(row['trustworthiness'], 3)}",
+                f"C {short(row['continuity'], 3)}",
+                f"length {short(row['length_error'], 2)}",
             )
         )
         axes = panels[sets.index(set_name), methods.index(method)]
@@ -193,7 +205,7 @@ def _draw(drawn: dict[tuple[str, str], tuple[Dataset, FloatArray, Row]], path: P
     save(figure, path)
 
 
-def _colors(data: Dataset) -> tuple[FloatArray, str]:
+def colors(data: Dataset) -> tuple[FloatArray, str]:
     """Return a number a sample and the color map: classes, or the pan of faces, or the order."""
     if data.labels is not None:
         classes = np.unique(data.labels, return_inverse=True)[1]

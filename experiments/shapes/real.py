@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from experiments.harness import FULL, Row, Size, say, write_table
-from experiments.real_data.sets import SETS
+from experiments.real_data.sets import CHOOSING
 from experiments.shapes.run import N_NEIGHBORS
 from isofold._typing import FloatArray
 from isofold.datasets import load_coil20
@@ -20,7 +20,7 @@ N_OBJECTS = 20
 
 def real(folder: Path, size: Size = FULL) -> None:
     """Write what is raised on every data set, and on the 20 objects of COIL by themselves."""
-    rows = [_row(one.name, one.load(size).X) for one in size.few(SETS)]
+    rows = [_row(one.name, one.load(size).X) for one in size.few(CHOOSING)]
     coil = load_coil20()
     objects = size.few(range(1, N_OBJECTS + 1))
     rows += [_row(f"COIL object {o}", coil.X[coil.labels == o]) for o in objects]

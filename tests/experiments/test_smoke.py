@@ -17,16 +17,28 @@ import pytest
 from experiments.__main__ import PACKAGES
 from experiments.__main__ import main as run_packages
 from experiments.harness import LEAST_POINTS, Size, command, run, write_table
+from experiments.real_data.methods import METHODS, available
 from matplotlib.figure import Figure
 
 import experiments
+import isofold
 from isofold.datasets import lift, swiss_roll
 from support.stand_ins import write_stand_ins
 
 FEW = Size(LEAST_POINTS)
 
-UMAP, PACMAP = (int(find_spec(name) is not None) for name in ("umap", "pacmap"))
+UMAP, OPENTSNE = (int(find_spec(name) is not None) for name in ("umap", "openTSNE"))
 """Peers that are run where they are installed."""
+NEIGHBOR_MAP = int(hasattr(isofold, "NeighborMap"))
+REAL = len(list(available(METHODS)))
+DOMINANCE = len(list(available(("UMAP", "PaCMAP", "densMAP", "TriMap", "PHATE", "NeighborMap"))))
+"""Methods of the experiment on real data that may be missing."""
+
+
+def where_any(name, n_rows):
+    """Return the table, or none where it has no row."""
+    return {name: n_rows} if n_rows else {}
+
 
 # Rows of each table in a rehearsal: methods times data sets times settings, of which there are the
 # first and the last. Experiments that read what others wrote come after them.
@@ -126,7 +138,7 @@ TABLES = {
     ("decisions", "draws"): {"decisions_draws": 2, "decisions_draws_log": 2},
     ("decisions", "fresh"): {"decisions_fresh": 2, "decisions_fresh_log": 2},
     ("real_data", "tables"): {
-        "real_data_2d": 2 * (9 + UMAP + PACMAP),
+        "real_data_2d": 2 * REAL,
         "real_data_2d_summary": 2,
         "real_data_2d_claims_LocalMDS": 2,
         "real_data_2d_claims_Unfold": 2,
@@ -137,10 +149,22 @@ TABLES = {
         "real_data_own_claims_LocalMDS": 2,
         "real_data_own_claims_Unfold": 2,
     },
-    ("real_data", "stability"): {"real_data_stability": 2 * (4 + UMAP)},
+    ("real_data", "dominance"): {
+        "real_data_dominance": 4 * (3 + DOMINANCE),
+        "real_data_dominance_summary": 4,
+        "real_data_dominance_further": 4,
+        "real_data_dominance_Unfold": 4,
+        **where_any("real_data_dominance_NeighborMap", 4 * NEIGHBOR_MAP),
+    },
+    ("real_data", "pictures"): {},
+    ("real_data", "choices"): {"real_data_choices": 4},
+    ("real_data", "stability"): {"real_data_stability": 2 * (4 + UMAP + OPENTSNE + NEIGHBOR_MAP)},
     ("real_data", "seeds"): {"real_data_seeds": 2 + 1},
     ("real_data", "faces"): {"real_data_faces": 5 + UMAP},
     ("real_data", "mnist"): {"real_data_mnist": 2},
+    ("real_data", "speed"): where_any("real_data_speed", 2 * (NEIGHBOR_MAP + UMAP)),
+    ("real_data", "growth"): where_any("real_data_growth", 2 * (NEIGHBOR_MAP + UMAP)),
+    ("real_data", "heldout"): where_any("real_data_heldout", 3 * (NEIGHBOR_MAP + UMAP + OPENTSNE)),
 }
 
 SLOW = {
@@ -168,6 +192,12 @@ SLOW = {
     ("real_data", "tables"),
     ("real_data", "stability"),
     ("real_data", "mnist"),
+    ("real_data", "dominance"),
+    ("real_data", "pictures"),
+    ("real_data", "choices"),
+    ("real_data", "speed"),
+    ("real_data", "growth"),
+    ("real_data", "heldout"),
 }
 """Long rehearsals of methods that shorter ones of the same package rehearse, too."""
 

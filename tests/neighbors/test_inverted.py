@@ -10,7 +10,7 @@ from isofold.neighbors.search.build import choose_fast_method
 from isofold.neighbors.search.inverted import ListRules
 
 # All lists are probed: whatever is lost then is lost by an error.
-EVERY_LIST = ListRules(n_probes=10**6)
+EVERY_LIST = ListRules(fewest_probes=10**6)
 
 
 def curved(n, d=40, intrinsic=6, seed=0):
@@ -170,20 +170,26 @@ class TestHardData:
 
     def test_lists_too_small_for_k_are_completed(self):
         X = curved(300, d=12)
-        search = InvertedListSearch(X, rules=ListRules(list_size=4, n_probes=1))
+        search = InvertedListSearch(X, rules=ListRules(list_size=4, fewest_probes=1, most_probes=1))
         expected = build_search(X, method="brute").query(X, 20)
         found = search.query(X, 20)
         np.testing.assert_array_equal(found.indices, expected.indices)
 
 
 class TestFast:
-    def test_exact_up_to_ten_thousand_points(self, sheet):
-        assert choose_fast_method(sheet) == "brute"
+    @pytest.mark.parametrize(("n", "d"), [(3000, 500), (10_000, 40)])
+    def test_exact_where_that_is_fast(self, n, d):
+        assert choose_fast_method(np.random.RandomState(0).rand(n, d)) == "brute"
 
-    def test_the_tree_where_dimensions_are_few(self):
-        assert choose_fast_method(np.random.RandomState(0).rand(12_000, 3)) == "kd_tree"
+    @pytest.mark.parametrize(("filled", "d"), [(3, 3), (3, 8), (2, 20)])
+    def test_the_tree_where_dimensions_are_few(self, filled, d):
+        flat = np.random.RandomState(0).rand(40_000, filled) @ np.eye(filled, d)
+        assert choose_fast_method(flat) == "kd_tree"
 
-    def test_lists_for_many_points_in_many_dimensions(self):
-        noise = np.random.RandomState(0).standard_normal((10_001, 20))
-        assert choose_fast_method(noise) == "lists"
-        assert isinstance(build_search(noise, method="fast"), InvertedListSearch)
+    @pytest.mark.parametrize(("n", "d"), [(40_000, 9), (25_000, 20), (5001, 500)])
+    def test_lists_for_many_points_in_many_dimensions(self, n, d):
+        assert choose_fast_method(np.random.RandomState(0).rand(n, d)) == "lists"
+
+    def test_the_choice_is_taken(self):
+        X = np.random.RandomState(0).rand(5001, 401).astype(np.float32)
+        assert isinstance(build_search(X, method="fast"), InvertedListSearch)

@@ -88,7 +88,7 @@ class OutOfSample(BaseEmbedder):
     search : {"auto", "fast", "kd_tree", "brute", "lists", "hnsw"}, default="auto"
         How "goose" and "barycentric" find neighbors. "auto" is exact. "lists" and "hnsw" are
         approximate and several times faster for many features; "hnsw" needs faiss. "fast" takes
-        "lists" beyond 10,000 samples of many features, and is exact otherwise. A few training
+        "lists" beyond some thousand samples of many features, else an exact one. A few training
         samples may be placed as if they were new where neighbors are approximate.
     random_state : int, RandomState or None, default=None
         Seed for an estimator whose own ``random_state`` is None.
