@@ -53,6 +53,7 @@ LOOPS = {
     "DisjointMVU": "unfold",
     "PLML": "stitch patches",
     "LocalMDS": "relax points",
+    "NeighborMap": "place neighbors",
     "OutOfSample": "stitch patches",
     "Unfold": "rehearsal",
     "LDLC": "lower the objective",
@@ -246,7 +247,7 @@ def test_fits_end_with_the_best_they_have(name):
         again.fit(data, side)
 
 
-@pytest.mark.parametrize("name", ["MVU", "LocalMDS", "LDLC", "Unfold"])
+@pytest.mark.parametrize("name", ["MVU", "LocalMDS", "NeighborMap", "LDLC", "Unfold"])
 def test_a_second_one_raises(name):
     estimator = clone(CASES[name])
     data, side = data_of(name)

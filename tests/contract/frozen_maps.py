@@ -26,6 +26,7 @@ from isofold import (
     LandmarkMVU,
     LocalMDS,
     LocalSubspaceClassifier,
+    NeighborMap,
     OutOfSample,
     StitchTerms,
     TesseraMap,
@@ -295,6 +296,20 @@ EXTRA = {
         CLOUD[:30] + 0.1,
     ),
     "local mds pieces": (lambda: LocalMDS(n_epochs=40, **FIRST).fit(PIECES), NEW_SMALL),
+    "neighbor map neighbors": (
+        lambda: NeighborMap(balance=0.0, n_neighbors=7, **FIRST).fit(CLOUD),
+        CLOUD[:30] + 0.1,
+    ),
+    "neighbor map space": (
+        lambda: NeighborMap(n_components=3, balance=1.0, **FIRST).fit(CLOUD),
+        CLOUD[:30] + 0.1,
+    ),
+    "neighbor map line": (lambda: NeighborMap(n_components=1, **FIRST).fit(HELIX), HELIX[:20]),
+    "neighbor map pieces": (lambda: NeighborMap(**FIRST).fit(PIECES), NEW_SMALL),
+    "neighbor map graph": (
+        lambda: NeighborMap(metric="precomputed", **FIRST).fit(stored.graph()),
+        stored.some_distances(),
+    ),
     "unfold loop": (lambda: Unfold(max_seconds=PATIENT, **FIRST).fit(LOOP), LOOP[:20] + 0.01),
     "unfold pieces": (lambda: Unfold(max_seconds=PATIENT, **FIRST).fit(PIECES), NEW_SMALL),
     "unfold wide cloud": (

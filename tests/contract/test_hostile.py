@@ -127,7 +127,7 @@ def test_an_error_of_type_is_also_an_error_of_value():
     "value", [np.array(["euclidean", "a"]), np.eye(3), np.array([]), ["euclidean"], 3, None]
 )
 @pytest.mark.parametrize(
-    "name", ["MVU", "FastMVU", "ColoredMVU", "DisjointMVU", "LocalMDS", "Unfold"]
+    "name", ["MVU", "FastMVU", "ColoredMVU", "DisjointMVU", "LocalMDS", "NeighborMap", "Unfold"]
 )
 def test_a_metric_is_a_word(name, value):
     with pytest.raises(InvalidInputError, match=r"(?s)metric=.* is unknown"):
@@ -142,7 +142,7 @@ def test_a_solver_is_a_solver(name, value):
 
 
 @pytest.mark.parametrize(
-    "name", ["EAT", "MVU", "LandmarkMVU", "LocalMDS", "TesseraMap", "DisjointMVU"]
+    "name", ["EAT", "MVU", "LandmarkMVU", "LocalMDS", "NeighborMap", "TesseraMap", "DisjointMVU"]
 )
 def test_maps_of_too_many_dimensions_are_refused(name):
     with pytest.raises(MemoryLimitError, match="n_components"):

@@ -11,7 +11,7 @@ HUGE = 10**9
 X = np.random.default_rng(0).standard_normal((40, 3))
 
 WIDE = ["MVU", "LandmarkMVU", "FastMVU", "DisjointMVU", "EAT", "TesseraMap", "LocalMDS", "IPA"]
-WIDE += ["PLML", "Unfold"]
+WIDE += ["NeighborMap", "PLML", "Unfold"]
 
 
 @pytest.mark.parametrize("name", WIDE)

@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 
 import isofold
-from isofold import EAT, IPA, MVU, PLML, LocalMDS, OutOfSample, Unfold
+from isofold import EAT, IPA, MVU, PLML, LocalMDS, NeighborMap, OutOfSample, Unfold
 from isofold.exceptions import InvalidInputError
 from isofold.extension.out_of_range import OutsideRules, far_limit, find_outside
 
@@ -29,12 +29,13 @@ def models():
         "PLML": PLML(random_state=0).fit(X),
         "MVU": MVU(n_neighbors=5, random_state=0).fit(X[::4]),
         "LocalMDS": LocalMDS(random_state=0).fit(X),
+        "NeighborMap": NeighborMap(random_state=0).fit(X),
         "OutOfSample": OutOfSample(PCA(2)).fit(X),
         "Unfold": Unfold(random_state=0).fit(X),
     }
 
 
-METHODS = ["IPA", "PLML", "MVU", "LocalMDS", "OutOfSample", "Unfold"]
+METHODS = ["IPA", "PLML", "MVU", "LocalMDS", "NeighborMap", "OutOfSample", "Unfold"]
 
 
 @pytest.mark.parametrize("name", METHODS)

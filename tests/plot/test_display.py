@@ -29,6 +29,7 @@ EMBEDDERS = {
     "FastMVU": {},
     "LandmarkMVU": {},
     "LocalMDS": {"n_epochs": 3},
+    "NeighborMap": {},
     "OutOfSample": {"estimator": Isomap()},
     "TesseraMap": {},
     "Unfold": {},

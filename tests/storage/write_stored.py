@@ -33,6 +33,7 @@ from isofold import (
     LandmarkMVU,
     LocalMDS,
     LocalSubspaceClassifier,
+    NeighborMap,
     OutOfSample,
     StitchTerms,
     TesseraMap,
@@ -119,6 +120,7 @@ MODELS = {
         CURVE[60:],
     ),
     "projection": (Unfold(random_state=0), SHEET[:60, :2], NEW_SHEET[:, :2]),
+    "neighbor-map": (NeighborMap(random_state=0), CLOUD[:60], CLOUD[60:]),
     "findings": (Unfold(random_state=0), SHEET[:60, :2], NEW_SHEET[:, :2]),
 }
 

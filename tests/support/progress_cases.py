@@ -22,6 +22,7 @@ from isofold import (
     LandmarkMVU,
     LocalMDS,
     LocalSubspaceClassifier,
+    NeighborMap,
     OutOfSample,
     TesseraMap,
     Unfold,
@@ -52,6 +53,7 @@ EMBEDDERS = {
     "TesseraMap": TesseraMap(cover=Cover.clusters("kmeans", 12), random_state=0),
     "PLML": PLML(refine=True, random_state=0),
     "LocalMDS": LocalMDS(random_state=0),
+    "NeighborMap": NeighborMap(random_state=0),
     "OutOfSample": OutOfSample(IPA(), n_neighbors="auto", random_state=0),
     "Unfold": Unfold(random_state=0),
 }

@@ -36,6 +36,7 @@ from isofold import (
     LandmarkMVU,
     LocalMDS,
     LocalSubspaceClassifier,
+    NeighborMap,
     OutOfSample,
     StitchTerms,
     TesseraMap,
@@ -158,6 +159,11 @@ CASES = {
     "local mds graph": (
         lambda: LocalMDS(n_epochs=30, metric="precomputed").fit(graph()),
         some_distances(),
+    ),
+    "neighbor map": (lambda: NeighborMap(random_state=0).fit(CLOUD), CLOUD[:30] + 0.1),
+    "neighbor map distances": (
+        lambda: NeighborMap(metric="precomputed", random_state=0).fit(distances()),
+        distances(NEW_SMALL),
     ),
     "out of sample": (
         lambda: OutOfSample(MDS(n_init=1, init="random", random_state=0)).fit(SMALL),

@@ -154,6 +154,17 @@ def check_distance_map(found: Any) -> None:
     require(found.distinct.n_samples == len(found.images), "images are not those of the samples")
 
 
+def check_stress_map(found: Any) -> None:
+    """Look at what the kernels walk through when new points settle."""
+    n = found.training.n_points
+    _check_shapes([(found.reach, (n,))], "a map of neighbors")
+    require(found.reach.dtype == np.float32, "how far neighbors are has a wrong precision")
+    require(np.isfinite(found.reach).all(), "how far neighbors are is not finite")
+    require(found.n_neighbors >= 1, "points of a map have no neighbors")
+    require(1 <= found.training.images.shape[1] <= 3, "a map of neighbors has too many dimensions")
+    require(np.isfinite(found.unit) and found.unit > 0.0, "the unit of a map is no length")
+
+
 def check_localized_model(model: Any) -> None:
     """Look at clusters whose medoids are sources of paths in a graph."""
     require(model.points.ndim == 2, "points have a wrong shape")
