@@ -356,10 +356,13 @@ def check_positive(value: Any, *, name: str) -> float:
     return float(value)
 
 
-def check_fraction(value: Any, *, name: str) -> float:
-    """Return a number strictly between zero and one."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
-        msg = f"{setting(name, value)} must be a number between 0 and 1, both excluded."
+def check_fraction(value: Any, *, name: str, is_closed: bool = False) -> float:
+    """Return a number between zero and one, which may be either of them if that is closed."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    is_end = is_closed and is_number and value in (0, 1)
+    if not is_number or not (0 < float(value) < 1 or is_end):
+        ends = "both included" if is_closed else "both excluded"
+        msg = f"{setting(name, value)} must be a number between 0 and 1, {ends}."
         raise InvalidInputError(msg)
     return float(value)
 

@@ -153,7 +153,7 @@ class NeighborMap(BaseEmbedder):
 
     def _fit(self, X: Any, y: Any) -> Fit:
         p, k = self._check(X)
-        balance = check_fraction(self.balance, name="balance")
+        balance = check_fraction(self.balance, name="balance", is_closed=True)
         rng = check_seed(self.random_state)
         samples = NearSamples.read(X, self.metric, k, p, self.n_jobs)
         start = self._start(X, samples, p, rng)
