@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 
@@ -194,7 +193,7 @@ class NeighborMap(BaseEmbedder):
             raise InvalidInputError(msg)
         k = check_count(self.n_neighbors, name="n_neighbors")
         check_choice(self.metric, METRICS, name="metric")
-        entries = np.asarray(X.data) if sp.issparse(X) else X
+        entries: FloatArray = X if isinstance(X, np.ndarray) else np.asarray(X.data)
         if entries.size:
             check_units(entries, name="X")
         return p, k

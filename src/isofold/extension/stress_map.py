@@ -26,10 +26,10 @@ from isofold.stress.kept_lengths import LengthRules
 
 __all__ = ["StressMap"]
 
-N_STRANGERS = 15
+N_STRANGERS = 20
 """Points on the map that are looked at, of which some are strangers."""
 
-N_SWEEPS, N_REFRESHED = 15, 2
+N_SWEEPS, N_REFRESHED = 15, 3
 """Sweeps before strangers are looked for again, and how often that is."""
 
 LEAST_BLOCK = 256

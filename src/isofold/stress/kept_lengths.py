@@ -250,7 +250,7 @@ def _uncrowding(points: FloatArray, reach: FloatArray, rules: LengthRules) -> fl
     n = len(points)
     rows = np.linspace(0, n - 1, min(n, CROWD_SAMPLE)).astype(np.intp)
     k = min(rules.n_strangers + 1, n)
-    last = cKDTree(points).query(points[rows], [k])[0][:, 0]
+    last = np.asarray(cKDTree(points).query(points[rows], [k])[0])[:, 0]
     known = last > 0.0
     if not known.any():
         return 1.0

@@ -91,7 +91,8 @@ class Mesh:
         m, p = self._nodes, self._p
         used = (2 * m, 2 * m if p == 3 else 1, 2 * m if p > 1 else 1)
         grid = np.zeros(used, dtype=np.float32)
-        slices = cells[:, 0].astype(np.int64)
+        # NumPy sorts numbers of two bytes by counting.
+        slices = cells[:, 0].astype(np.uint16 if m <= np.iinfo(np.uint16).max else np.int64)
         order = np.argsort(slices, kind="stable")
         starts = np.searchsorted(slices[order], np.arange(m + 1))
 

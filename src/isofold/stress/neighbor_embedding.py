@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from isofold._parallel import RowTeam
 from isofold._progress.stages import interrupted, interruptible, stage
@@ -86,6 +87,7 @@ def embed_neighbors(
     points: FloatArray = np.array(start, dtype=np.float64, order="C")
     n, p = points.shape
     velocity, gain, moved = np.zeros_like(points), np.ones_like(points), np.empty_like(points)
+    order = np.arange(n)
     n_all = rules.n_annealed + rules.n_sweeps
     with RowTeam(n, n_jobs) as team, interruptible(), stage("place neighbors", total=n_all) as bar:
         mesh = Mesh(p, team)
@@ -94,6 +96,9 @@ def embed_neighbors(
                 break
             if sweep == rules.n_annealed:
                 gain[:], velocity[:] = 1.0, 0.0
+                # In the order of the map, so that what is near is also near in memory.
+                order = cKDTree(points).indices
+                points, affinities = points[order], affinities.reordered(order)
             remaining = max(0.0, 1.0 - sweep / rules.n_annealed)
             attraction = rules.exaggeration**remaining
             field = mesh.field(points)
@@ -115,4 +120,6 @@ def embed_neighbors(
             points, moved = moved, points
             points -= points.mean(axis=0)
             bar.advance()
-    return points
+    restored = np.empty_like(points)
+    restored[order] = points
+    return restored
