@@ -25,6 +25,10 @@ from isofold._findings import (
 )
 from isofold._findings.finding import GIVEN
 from isofold._findings.texts import TEXTS
+from isofold._findings.texts.assessment import ASSESSMENT_TEXTS
+from isofold._findings.texts.data import DATA_TEXTS
+from isofold._findings.texts.decision import DECISION_TEXTS
+from isofold._findings.texts.fits import FIT_TEXTS
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
 from isofold.sdp import SDPSolution, Status
 
@@ -222,6 +226,11 @@ def made_codes():
 def test_every_finding_has_a_text():
     codes = {key.partition("/")[0] for key in TEXTS}
     assert set(made_codes()) - codes == set()
+
+
+def test_no_two_rooms_word_one_finding():
+    rooms = (FIT_TEXTS, DATA_TEXTS, DECISION_TEXTS, ASSESSMENT_TEXTS)
+    assert sum(map(len, rooms)) == len(TEXTS)
 
 
 def test_texts_are_sentences():

@@ -333,6 +333,6 @@ def _find_kept(lost: float, lengths: LengthErrors) -> Iterator[Finding]:
     """Yield what was kept, and whether that is too little."""
     yield Finding.of("kept", value=1.0 - lost, error=lengths.median)
     is_raised = lost > MOST_LOST
-    yield Finding.checked("lost_neighbors", lost, MOST_LOST, is_raised=is_raised)
+    yield Finding.checked("crowded_map", lost, MOST_LOST, is_raised=is_raised)
     is_untrue = lengths.median > LARGEST_ERROR
     yield Finding.checked("untrue_lengths", lengths.median, LARGEST_ERROR, is_raised=is_untrue)

@@ -169,7 +169,7 @@ _PLACEMENT = {
 _NEIGHBORS = {
     "components/unplaced": Text(
         "The neighbor graph falls into {value:.0f} components of {sizes} samples. How far apart "
-        "they lie on the map, and which way round, means nothing.",
+        "they lie on the map, and how they are rotated, means nothing.",
         "A larger {p.n_neighbors} may join them.",
         category=DISCONNECTED,
     ),
@@ -177,10 +177,10 @@ _NEIGHBORS = {
         "The map keeps {value:.0%} of the neighbors of a sample (mean), and the distances to its "
         "nearest ones are off by {error:.0%} (median). Distances between far samples are not kept."
     ),
-    "lost_neighbors": Text(
+    "crowded_map": Text(
         "{value:.0%} of the neighbors of a sample are not among its neighbors on the map: a map of "
         "so few dimensions has no room for them.",
-        "Read it as a rough picture, or use more {p.n_components}.",
+        "Do not read single neighbors off it, or use more {p.n_components}.",
     ),
     "untrue_lengths": Text(
         "Distances between neighbors are off by {value:.0%} (median): the map shows who is near "
