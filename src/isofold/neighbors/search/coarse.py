@@ -32,7 +32,7 @@ class CoarseCenters:
     Attributes
     ----------
     groups : Lists
-        The means of the groups, in one list.
+        The means of the groups, in a few lists.
     centers : Lists
         The centers in a list for every group.
     """
@@ -44,26 +44,30 @@ class CoarseCenters:
         """Return about the n nearest centers of every row, nearest first."""
         n_centers, n_groups = self.centers.n_entries, self.centers.n_lists
         if n >= n_centers:
-            every = np.arange(n_centers, dtype=np.int32)
-            return np.ascontiguousarray(np.broadcast_to(every, (len(rows), n_centers)))
+            return _every(len(rows), n_centers)
         wanted = min(n_groups, FEWEST_GROUPS)
         # Enough groups that even the smallest hold n centers.
         held = np.cumsum(np.sort(self.centers.sizes))
         wanted = max(wanted, int(np.searchsorted(held, n)) + 1)
-        one = np.zeros((len(rows), 1), dtype=np.int32)
-        _, near = self.groups.nearest(rows, one, wanted)
+        near = self.groups.nearest(rows, _every(len(rows), self.groups.n_lists), wanted)[1]
         return self.centers.nearest(rows, near, n)[1]
 
     @classmethod
-    def of(cls, centers: FloatArray, group: IntArray) -> CoarseCenters:
+    def of(cls, centers: FloatArray, group: IntArray, rng: np.random.RandomState) -> CoarseCenters:
         """Return centers in their groups."""
         group = np.unique(group, return_inverse=True)[1]
         means = group_means(centers, group)
-        middle = means.mean(axis=0, keepdims=True)
+        # A query sees all of them, but relative to one that is near.
+        middles, nearest = divide_rows(means, round(float(np.sqrt(len(means)))), rng)
         return cls(
-            groups=fill_lists(middle, np.zeros(len(means), dtype=np.int64), means.__getitem__),
+            groups=fill_lists(middles, nearest, means.__getitem__),
             centers=fill_lists(means, group, centers.__getitem__),
         )
+
+
+def _every(n_rows: int, n: int) -> IntArray:
+    """Return the numbers from 0 to n - 1 for every row."""
+    return np.tile(np.arange(n, dtype=np.int32), (n_rows, 1))
 
 
 def find_centers(

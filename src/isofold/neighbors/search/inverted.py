@@ -182,7 +182,7 @@ class InvertedListSearch:
         """Return the centers of the lists, and the lists."""
         rules, n = self._rules, self.n_points
         centers, group = find_centers(n, self._rows, max(1, n // rules.list_size), rng)
-        coarse = CoarseCenters.of(centers, group)
+        coarse = CoarseCenters.of(centers, group, rng)
         nearest = ordered_map(
             lambda block: coarse.nearest(self._space.place(self._points[block]), 1)[:, 0],
             _blocks(self._points, self._workers),
@@ -197,7 +197,7 @@ class InvertedListSearch:
             most=4 * rules.list_size,
             rng=rng,
         )
-        coarse = CoarseCenters.of(centers, group[used][origin])
+        coarse = CoarseCenters.of(centers, group[used][origin], rng)
         return coarse, fill_lists(centers, labels, self._rows)
 
     def _find_probes(self, rng: np.random.RandomState) -> int:

@@ -23,7 +23,7 @@ LANES = 16
 N_ROUNDS = 6
 """Lloyd's iterations; more make lists no better to search."""
 
-MOST_PAIRS = 2**22
+MOST_PAIRS = 2**21
 """Pairs of row and center compared at a time: 16 MB."""
 
 
@@ -125,8 +125,9 @@ def divide_rows(
     rows: FloatArray, n_centers: int, rng: np.random.RandomState
 ) -> tuple[FloatArray, IntArray]:
     """Return at most `n_centers` centers by Lloyd's iteration, and the nearest of every row."""
-    middle = rows.mean(axis=0, dtype=np.float64)
-    shifted = (rows - middle).astype(np.float32)
+    # In double precision: clusters far apart would be lumps without parts in single.
+    middle = rows.mean(axis=0)
+    shifted = rows - middle
     centers = shifted[np.sort(rng.choice(len(rows), min(n_centers, len(rows)), replace=False))]
     for _ in range(N_ROUNDS):
         labels = _nearest_center(shifted, centers)
@@ -141,7 +142,7 @@ def group_means(rows: FloatArray, labels: IntArray) -> FloatArray:
     sizes = np.bincount(labels)
     sizes = sizes[sizes > 0]
     sums = np.add.reduceat(rows[order], np.cumsum(sizes) - sizes, axis=0)
-    means: FloatArray = (sums / sizes[:, None]).astype(rows.dtype)
+    means: FloatArray = sums / sizes[:, None]
     return means
 
 
