@@ -20,6 +20,7 @@ from isofold import (
     FastMVU,
     LandmarkMVU,
     LocalMDS,
+    NeighborMap,
     Unfold,
 )
 from isofold._parallel import ordered_map
@@ -292,6 +293,20 @@ def test_sweeps_so_far_are_kept():
     sweeps = [event for event in presser.later if event.stage == "relax points"]
     assert [event.fraction for event in sweeps] == [1.0]
     assert short.length_errors_.median < 1.0
+
+
+@pytest.mark.parametrize("where", ["place neighbors", "keep lengths"])
+def test_either_phase_of_a_neighbor_map_may_be_cut_short(where):
+    presser = Presser(where, at=20)
+    with progress(presser), pytest.warns(InterruptedFitWarning):
+        short = NeighborMap(random_state=0).fit(X)
+    assert "interrupted" in short.diagnosis_.codes
+    # The later phase does not begin anew: its first sweep is not made.
+    sweeps = [event for event in presser.later if event.stage == "keep lengths"]
+    assert [event.fraction for event in sweeps][-1] == 1.0
+    assert len(sweeps) <= 2
+    np.testing.assert_array_equal(short.transform(X), short.embedding_)
+    assert trustworthiness(X, short.embedding_, n_neighbors=8) > 0.7
 
 
 def test_the_best_restart_so_far_is_kept():

@@ -255,6 +255,27 @@ def test_settings_reach_the_method(tmp_path):
     assert {**wanted, "n_neighbors": 9}.items() <= parameters.items()
 
 
+def test_the_balance_of_a_neighbor_map(tmp_path):
+    path, model = write_array(tmp_path / "sheet.npy", 120), tmp_path / "model.iso"
+    out, again = tmp_path / "map.csv", tmp_path / "again.csv"
+    fit = ("embed", path, "-m", "neighbor-map", "-o", out, "--model", model, "-k", 9)
+    result = run(*fit, "--set", "balance=0.2", "--set", "init=[[0,1]]")
+    assert result.exit_code == 2
+    assert "coordinates of shape (120, 2)" in result.stderr
+    result = run(*fit, "--set", "balance=0.2", "--report", tmp_path / "page.html")
+    assert result.exit_code == 0, result.stderr
+    assert "The map keeps" in result.stderr + result.stdout
+    assert load(model).get_params()["balance"] == 0.2
+    assert "NeighborMap(balance=0.2, n_jobs=1, n_neighbors=9, random_state=0)" in (
+        (tmp_path / "page.html").read_text(encoding="utf-8")
+    )
+    # Samples of the model keep their coordinates.
+    assert run("transform", model, path, "-o", again).exit_code == 0
+    np.testing.assert_allclose(
+        coordinates(read_csv(again)), coordinates(read_csv(out)), rtol=WRITTEN
+    )
+
+
 def test_words_and_numbers_stand_for_objects(tmp_path):
     path, model = write_array(tmp_path / "sheet.npy"), tmp_path / "model.iso"
     for graph, made in (("bridged", Bridged()), ("0.9", Radius(0.9))):
