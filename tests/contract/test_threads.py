@@ -17,12 +17,12 @@ from support.embedders import LinearEmbedder, points
 # Folders of the libraries that wheels of NumPy and SciPy bring.
 OURS = ("numpy.libs", "scipy.libs")
 
-# Large enough that OpenBLAS shares out the work: without the limit five of seven lines differ.
+# Large enough that OpenBLAS shares out the work: without the limit most lines differ.
 FITS = """
 import hashlib, warnings
 import numpy as np
 from sklearn.manifold import Isomap
-from isofold import EAT, MVU, PLML, FastMVU, OutOfSample, TesseraMap
+from isofold import EAT, MVU, PLML, FastMVU, NeighborMap, OutOfSample, TesseraMap
 
 warnings.simplefilter("ignore")
 
@@ -47,6 +47,8 @@ for name, model, data in (
     ("kernel ridge", ridge, X),
     ("MVU", MVU(random_state=0), wide),
     ("PLML", PLML(random_state=0), wide),
+    ("NeighborMap", NeighborMap(random_state=0, n_jobs=2), X),
+    ("NeighborMap of a line", NeighborMap(n_components=1, random_state=0), wide),
 ):
     model.fit(data)
     print(name, digest(model.embedding_), digest(model.transform(data + 1e-3)))
@@ -69,7 +71,7 @@ def fits_with(n_threads):
 
 def test_maps_do_not_depend_on_the_threads_of_blas():
     one, two = fits_with(1), fits_with(2)
-    assert len(one) == 7
+    assert len(one) == 9
     assert one == two
 
 

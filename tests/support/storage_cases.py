@@ -84,6 +84,11 @@ def landmark_tesserae(X=SHEET):
         return TesseraMap(random_state=0).fit(X)
 
 
+def neighbors_in_lists(X=CLOUD):
+    with patch("isofold.neighbors.search.build.choose_fast_method", lambda _: "lists"):
+        return NeighborMap(random_state=0).fit(X)
+
+
 def words(X):
     return np.array(["low", "middle", "high"], dtype=object)[(X[:, 1] // 8).astype(int) % 3]
 
@@ -161,6 +166,11 @@ CASES = {
         some_distances(),
     ),
     "neighbor map": (lambda: NeighborMap(random_state=0).fit(CLOUD), CLOUD[:30] + 0.1),
+    "neighbor map lists": (neighbors_in_lists, CLOUD[:30] + 0.1),
+    "neighbor map start": (
+        lambda: NeighborMap(init=PCA(2), balance=0.2, random_state=0).fit(CLOUD),
+        CLOUD[:30] + 0.1,
+    ),
     "neighbor map distances": (
         lambda: NeighborMap(metric="precomputed", random_state=0).fit(distances()),
         distances(NEW_SMALL),

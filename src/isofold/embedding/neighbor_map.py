@@ -57,6 +57,10 @@ N_MEASURED = 2000
 MOST_LOST, LARGEST_ERROR = 0.9, 0.5
 """Fraction of lost neighbors, and median relative length error, from which a map is doubtful."""
 
+MOST_REACH = 100.0
+"""Distance of the own neighbors, in units of the median, from which a sample is an outlier that
+leaves no room on a page for the others. Tables in mixed units come to 50."""
+
 SCALE_SAMPLE = 20_000
 """Lengths from which the scale of the map is found."""
 
@@ -174,7 +178,11 @@ class NeighborMap(BaseEmbedder):
         return Fit.of(
             embedding,
             map_=self._map(embedding, samples, rules),
-            findings=(*_find_components(graph), *_find_kept(lost, lengths)),
+            findings=(
+                *_find_components(graph),
+                *_find_outliers(samples),
+                *_find_kept(lost, lengths),
+            ),
             graph=graph,
             length_errors=lengths,
             lost_neighbors=lost,
@@ -326,6 +334,23 @@ def _find_components(graph: NeighborGraph) -> Iterator[Finding]:
             form="unplaced",
             value=len(sizes),
             sizes=tuple(sizes.tolist()),
+        )
+
+
+def _find_outliers(samples: NearSamples) -> Iterator[Finding]:
+    """Yield a finding if some samples are so far from all others that these cannot be seen."""
+    reach = samples.wanted.reach
+    is_far = (reach > MOST_REACH)[samples.distinct.node_of_sample]
+    if is_far.any():
+        numbers = np.flatnonzero(is_far)
+        yield Finding(
+            "outliers",
+            Severity.DOUBT,
+            value=float(reach.max()),
+            limit=MOST_REACH,
+            samples=numbers,
+            parameters=(("n", len(numbers)), ("numbers", tuple(numbers.tolist()))),
+            form="far",
         )
 
 

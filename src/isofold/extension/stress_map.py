@@ -32,6 +32,9 @@ N_STRANGERS = 20
 N_SWEEPS, N_REFRESHED = 15, 3
 """Sweeps before strangers are looked for again, and how often that is."""
 
+FARTHEST = 1e30
+"""Longest length, in the unit of the map: single precision ends soon after."""
+
 LEAST_BLOCK = 256
 """Rows that a thread places at a time, at least."""
 
@@ -104,7 +107,7 @@ class StressMap:
         n, images = len(queries), self._images
         found = self.training.nearest(queries, min(self.n_neighbors, len(images)))
         indices = found.indices.astype(np.int32)
-        lengths = (found.distances / self.unit).astype(np.float32)
+        lengths = np.minimum(found.distances / self.unit, FARTHEST).astype(np.float32)
         places = np.empty((n, images.shape[1]))
         start_new(images, indices, lengths, *self.rules.weights, places)
         for _ in range(N_REFRESHED):

@@ -192,4 +192,5 @@ def _landmarks(n: int) -> IntArray:
 def _scaled(distances: FloatArray, landmarks: IntArray, p: int) -> FloatArray:
     """Return the start of all samples by their distances to landmarks."""
     unit = float(distances.max(initial=0.0)) or 1.0
-    return landmark_scaling((distances / unit) ** 2, landmarks, p, tol=FLAT)
+    n_axes = min(p, len(landmarks))
+    return landmark_scaling((distances / unit) ** 2, landmarks, n_axes, tol=FLAT)

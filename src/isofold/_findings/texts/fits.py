@@ -173,6 +173,11 @@ _NEIGHBORS = {
         "A larger {p.n_neighbors} may join them.",
         category=DISCONNECTED,
     ),
+    "outliers/far": Text(
+        "{n:#sample} {n:?is|are} more than {limit:.0f} times as far from {n:?its|their} neighbors "
+        "as is usual. Most of the map is empty, and all other samples fill a small part of it.",
+        "Leave {n:?it|them} out (samples {numbers}) to see the others.",
+    ),
     "kept": Text(
         "The map keeps {value:.0%} of the neighbors of a sample (mean), and the distances to its "
         "nearest ones are off by {error:.0%} (median). Distances between far samples are not kept."
