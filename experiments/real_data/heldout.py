@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from sklearn.metrics import euclidean_distances
 
 from experiments.harness import FULL, Row, Size, fit, say, write_table
 from experiments.real_data.blends import blends
@@ -56,12 +57,13 @@ def new_points(
 ) -> tuple[float, float, IntArray]:
     """Return trustworthiness, fraction of neighbors kept, and the nearest on the map."""
     k, n, m = N_NEIGHBORS, len(X), len(new_X)
+    # In single precision products would not tell close neighbors apart.
+    X, new_X = (np.asarray(points, dtype=np.float64) for points in (X, new_X))
     shift = kept_pairs = 0.0
     nearest = np.empty(m, dtype=np.intp)
     for start in range(0, m, 100):
         part = slice(start, start + 100)
-        # Squares of differences, not products: neighbors that are close stay in order.
-        order = np.argsort(cdist(new_X[part], X, "sqeuclidean"), axis=1, kind="stable")
+        order = np.argsort(euclidean_distances(new_X[part], X), axis=1, kind="stable")
         rank = np.empty_like(order)
         np.put_along_axis(rank, order, np.arange(1, n + 1)[None], axis=1)
         shown = np.argsort(cdist(new_Y[part], Y), axis=1, kind="stable")[:, :k]

@@ -52,6 +52,9 @@ class LengthRules:
         The fraction h of the weight that holds on to torn neighbors.
     cap, n_strangers : float and int
         How far strangers are pushed out, in units of the reach, and how many are looked at.
+    room : float
+        How far a crowded map is widened at the start, from 0 (not at all) to 1 (until strangers
+        have room).
     far : float
         Lengths beyond so many reaches are damped: those to outliers would tear the map.
     n_sweeps, refreshed : int
@@ -71,7 +74,8 @@ class LengthRules:
     tolerance: float = 0.5
     hold: float = 0.06
     cap: float = 1.5
-    n_strangers: int = 30
+    n_strangers: int = 20
+    room: float = 1.0
     far: float = 6.0
     n_sweeps: int = 200
     refreshed: int = 5
@@ -89,9 +93,9 @@ class LengthRules:
             least=LEAST + lengths * (LEAST_OF_ALL - LEAST),
             share=1.0 - lengths,
             more=max(0.0, 1.0 - 2.0 * balance),
-            tolerance=0.5 * (1.0 + lengths),
-            n_sweeps=200 if is_small else 100,
-            refreshed=5 if is_small else 10,
+            tolerance=0.5 + 0.75 * lengths,
+            room=1.0 - lengths,
+            n_sweeps=200 if is_small else 60,
         )
 
     @property
@@ -103,7 +107,7 @@ class LengthRules:
 MOST_SWEPT = 10_000
 """Points up to which sweeps take no time to speak of; twice as many gain a little."""
 
-LEAST, LEAST_OF_ALL = 0.18, 0.05
+LEAST, LEAST_OF_ALL = 0.18, 0.1
 """The least weight of strangers, up to a balance of one half and where only lengths count."""
 
 CHANGE = 1.15
@@ -254,7 +258,8 @@ def _uncrowding(points: FloatArray, reach: FloatArray, rules: LengthRules) -> fl
     known = last > 0.0
     if not known.any():
         return 1.0
-    return max(1.0, float(np.median(rules.cap * reach[rows][known] / last[known])))
+    crowd = float(np.median(rules.cap * reach[rows][known] / last[known]))
+    return max(1.0, crowd) ** rules.room
 
 
 def nearest_on_map(points: FloatArray, queries: FloatArray, k: int, team: RowTeam) -> IntArray:

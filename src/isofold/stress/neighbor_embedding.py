@@ -49,12 +49,12 @@ class DescentRules:
     n_annealed: int = 100
     n_sweeps: int = 150
     slow: float = 0.5
-    fast: float = 0.8
+    fast: float = 0.9
 
     @classmethod
     def for_points(cls, n_points: int) -> DescentRules:
         """Return the rules for so many points: many take longer to find their neighbors."""
-        return cls() if n_points <= MOST_QUICK else cls(n_sweeps=300)
+        return cls() if n_points <= MOST_QUICK else cls(n_sweeps=180)
 
 
 MOST_QUICK = 10_000
