@@ -19,6 +19,7 @@ SUITES = (
     "plml",
     "out_of_sample",
     "local_maps",
+    "neighbor_map",
     "report",
     "storage",
     "mixed",
