@@ -179,7 +179,7 @@ class NeighborMap(BaseEmbedder):
             embedding,
             map_=self._map(embedding, samples, rules),
             findings=(
-                *_find_components(graph),
+                *_find_components(samples),
                 *_find_outliers(samples),
                 *_find_kept(lost, lengths),
             ),
@@ -323,10 +323,10 @@ def _lost_at(row: int, shown: IntArray, lists: Any) -> float:
     return 1.0 - len(np.intersect1d(own, others)) / len(own)
 
 
-def _find_components(graph: NeighborGraph) -> Iterator[Finding]:
-    """Yield a finding if the graph has several components: their places mean nothing."""
-    _, labels = connected_components(graph.adjacency, directed=False)
-    sizes = np.sort(np.bincount(labels[graph.node_of_sample]))[::-1]
+def _find_components(samples: NearSamples) -> Iterator[Finding]:
+    """Yield a finding if the kept lengths leave several components: their places mean nothing."""
+    _, labels = connected_components(samples.wanted.lengths.table, directed=False)
+    sizes = np.sort(np.bincount(labels[samples.distinct.node_of_sample]))[::-1]
     if len(sizes) > 1:
         yield Finding.of(
             "components",

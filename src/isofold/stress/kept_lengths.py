@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
+from isofold._memory import block_rows
 from isofold._parallel import RowTeam
 from isofold._progress.stages import interrupted, interruptible, stage
 from isofold._typing import FloatArray, IntArray
@@ -93,7 +94,6 @@ class LengthRules:
             least=LEAST + lengths * (LEAST_OF_ALL - LEAST),
             share=1.0 - lengths,
             more=max(0.0, 1.0 - 2.0 * balance),
-            tolerance=0.5 + 0.75 * lengths,
             room=1.0 - lengths,
             n_sweeps=200 if is_small else 60,
         )
@@ -107,8 +107,11 @@ class LengthRules:
 MOST_SWEPT = 10_000
 """Points up to which sweeps take no time to speak of; twice as many gain a little."""
 
-LEAST, LEAST_OF_ALL = 0.18, 0.1
+LEAST, LEAST_OF_ALL = 0.18, 0.05
 """The least weight of strangers, up to a balance of one half and where only lengths count."""
+
+QUERY_BYTES = 16
+"""Bytes of a neighbor that a tree finds: its distance and its index."""
 
 CHANGE = 1.15
 """Factor by which the weight of strangers changes each time that they are looked for."""
@@ -267,5 +270,10 @@ def nearest_on_map(points: FloatArray, queries: FloatArray, k: int, team: RowTea
     k = min(k + 1, len(points))
     # Built for a few queries a point, so that a plain tree is the faster one.
     tree = cKDTree(points, balanced_tree=False, compact_nodes=False)
-    found = tree.query(queries, k, workers=team.n_threads)[1]
-    return np.ascontiguousarray(found.reshape(len(queries), k), dtype=np.int32)
+    found = np.empty((len(queries), k), dtype=np.int32)
+    step = block_rows(QUERY_BYTES * k, len(queries))
+    for start in range(0, len(queries), step):
+        rows = slice(start, start + step)
+        near = tree.query(queries[rows], k, workers=team.n_threads)[1]
+        found[rows] = near.reshape(-1, k)
+    return found

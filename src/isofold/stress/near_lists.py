@@ -41,11 +41,15 @@ class SparseRows:
             table.data.astype(np.float32, copy=False),
         )
 
+    @property
+    def table(self) -> sp.csr_array:
+        """The matrix, without a copy."""
+        n = len(self.indptr) - 1
+        return sp.csr_array((self.values, self.indices, self.indptr), shape=(n, n))
+
     def reordered(self, order: IntArray) -> SparseRows:
         """Return the matrix with rows and columns in another order."""
-        n = len(order)
-        table = sp.csr_array((self.values, self.indices, self.indptr), shape=(n, n))
-        return SparseRows.of(table[order][:, order])
+        return SparseRows.of(self.table[order][:, order])
 
 
 @dataclass(frozen=True, eq=False)
