@@ -41,7 +41,7 @@ FIELDS = np.zeros(24, dtype=[("height", float), ("width", float)])
 
 # What cannot be data, and what the error says to do about it.
 REFUSED = {
-    "matrix": (np.matrix(POINTS), "np.asarray(X)"),
+    "matrix": (POINTS.view(np.matrix), "np.asarray(X)"),
     "dict": ({"a": [1.0] * 24, "b": [2.0] * 24}, "pandas.DataFrame(X)"),
     "structured": (FIELDS, "structured_to_unstructured(X)"),
     "records": (FIELDS.view(np.recarray), "fields height, width"),
