@@ -44,9 +44,9 @@ class LengthRules:
         The weight a that keeps strangers out, at first.
     least, most : float
         Between these it changes with the neighbors that the map keeps.
-    share, more : float
+    share : float
         Of the data neighbors that were neighbors on the map at the start, the share that is to be
-        kept, and how many more than that, as a fraction of all neighbors.
+        kept.
     tolerance : float
         The relative error τ at which the weight of a length has fallen to a quarter.
     hold : float
@@ -71,7 +71,6 @@ class LengthRules:
     least: float = 0.18
     most: float = 0.6
     share: float = 1.0
-    more: float = 0.0
     tolerance: float = 0.5
     hold: float = 0.06
     cap: float = 1.5
@@ -89,13 +88,13 @@ class LengthRules:
     def balanced(cls, balance: float, n_points: int) -> LengthRules:
         """Return the rules of a balance from 0 (neighbors) to 1 (lengths), for so many points."""
         lengths = max(0.0, 2.0 * balance - 1.0)
-        is_small = n_points <= MOST_SWEPT
+        n_sweeps = 200 if n_points <= MOST_SWEPT else 60
         return cls(
             least=LEAST + lengths * (LEAST_OF_ALL - LEAST),
             share=1.0 - lengths,
-            more=max(0.0, 1.0 - 2.0 * balance),
             room=1.0 - lengths,
-            n_sweeps=200 if is_small else 60,
+            # Fewer sweeps leave the map nearer to where neighbors put it.
+            n_sweeps=round(n_sweeps * min(1.0, 2.0 * balance) ** 2),
         )
 
     @property
@@ -213,7 +212,7 @@ def keep_lengths(
                 apart = wanted.of_strangers(near, rules, team)
                 share = _kept_share(apart, n_near)
                 if sweep == 0:
-                    target = rules.share * share + rules.more
+                    target = rules.share * share
                 elif sweep >= rules.n_ramp:
                     strangers *= CHANGE if share < target else 1.0 / CHANGE
                     strangers = min(rules.most, max(rules.least, strangers))
