@@ -1,6 +1,6 @@
 """New points on a map of neighbors: the stress that made the map, against points that stay.
 
-A new point starts at the image of that neighbor from which most of its lengths are kept. Then it
+A new point starts at the image of that neighbor which has most of the others near it. Then it
 moves to where its neighbors want it, and out of the neighborhoods of strangers, as points of the
 map did (`isofold.stress.kept_lengths`); but these stay, so that every row is placed by itself.
 """
@@ -102,17 +102,28 @@ class StressMap:
     def _tree(self) -> cKDTree:
         return cKDTree(self._images)
 
+    @cached_property
+    def _spacing(self) -> FloatArray:
+        """How far as many points lie from every one on the map as have lengths to keep."""
+        k = min(self.n_neighbors + 1, len(self._images))
+        spacing = np.asarray(self._tree.query(self._images, [k])[0])[:, 0]
+        return np.maximum(spacing, np.finfo(np.float32).tiny).astype(np.float32)
+
     def _placed(self, queries: FloatArray) -> FloatArray:
         """Return the images of some points."""
         n, images = len(queries), self._images
         found = self.training.nearest(queries, min(self.n_neighbors, len(images)))
         indices = found.indices.astype(np.int32)
         lengths = np.minimum(found.distances / self.unit, FARTHEST).astype(np.float32)
-        places = np.empty((n, images.shape[1]))
-        start_new(images, indices, lengths, *self.rules.weights, places)
+        chosen = np.empty(n, dtype=np.int32)
+        start_new(images, indices, self._spacing, chosen)
+        places = images[chosen]
+        # Where a map is crowded, points lie closer than their distances are long.
+        scale = np.minimum(1.0, self._spacing[chosen] / self.reach[chosen])[:, None]
+        lengths *= scale
         for _ in range(N_REFRESHED):
             near = self._near(places)
-            apart = self._apart(queries, near, indices, lengths[:, -1:])
+            apart = scale * self._apart(queries, near, indices, lengths[:, -1:] / scale)
             settle_new(
                 images,
                 indices,

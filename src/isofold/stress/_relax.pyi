@@ -32,14 +32,7 @@ def relax(
     moved: FloatArray,
 ) -> None: ...
 def start_new(
-    images: FloatArray,
-    indices: IntArray,
-    lengths: FloatArray,
-    strangers: float,
-    tolerance: float,
-    hold: float,
-    far: float,
-    places: FloatArray,
+    images: FloatArray, indices: IntArray, spacing: FloatArray, chosen: IntArray
 ) -> None: ...
 def settle_new(
     images: FloatArray,

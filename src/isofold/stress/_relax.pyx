@@ -133,28 +133,27 @@ def relax(Py_ssize_t first, Py_ssize_t last, const double[:, ::1] points, const 
                 moved[i, k] = points[i, k] + velocity[i, k]
 
 
-def start_new(const double[:, ::1] images, const int[:, ::1] indices, const float[:, ::1] lengths,
-              double strangers, double tolerance, double hold, double far,
-              double[:, ::1] places):
-    """Write where new points start: at the image of the neighbor that keeps most of the lengths."""
-    cdef Py_ssize_t n_near = indices.shape[1], p = images.shape[1], i, e, f, k, best
-    cdef double on_map, kept, most
+def start_new(const double[:, ::1] images, const int[:, ::1] indices,
+              const float[::1] spacing, int[::1] chosen):
+    """Write by which of its neighbors a new point starts: the one with most of the others near.
+
+    Near is measured by how far apart points lie around it on the map.
+    """
+    cdef Py_ssize_t n_near = indices.shape[1], p = images.shape[1], i, e, f
+    cdef double on_map, near, most
     cdef double away[3]
-    cdef Terms terms = Terms(strangers, tolerance, hold, far)
     with nogil:
         for i in range(indices.shape[0]):
-            best, most = 0, -1.0
+            most = -1.0
             for e in range(n_near):
-                kept = 0.0
+                near = 0.0
                 for f in range(n_near):
                     on_map = _distance(&images[indices[i, e], 0], &images[indices[i, f], 0], p,
-                                       away)
-                    if lengths[i, f] > 0.0:
-                        kept += _weight(on_map, lengths[i, f], lengths[i, n_near - 1], &terms)
-                if kept > most:
-                    best, most = e, kept
-            for k in range(p):
-                places[i, k] = images[indices[i, best], k]
+                                       away) / spacing[indices[i, e]]
+                    near += 1.0 / (1.0 + on_map * on_map)
+                if near > most:
+                    most = near
+                    chosen[i] = indices[i, e]
 
 
 def settle_new(const double[:, ::1] images, const int[:, ::1] indices,
