@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse import csgraph
 
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.neighbors import (
     NeighborGraph,
     find_outliers,
-    geodesic_distances,
     nearest_source,
     subgraph,
 )
@@ -208,12 +208,18 @@ def contract(
 def place_landmarks(graph: NeighborGraph, n_landmarks: int) -> Landmarks:
     """Return landmarks of a connected graph; the first is far from most nodes."""
     wanted = min(n_landmarks, graph.n_nodes)
-    start = geodesic_distances(graph, [0])[0]
+    start = _paths_from(graph, 0)
     nodes, rows = [int(start.argmax())], []
     nearest = np.full(graph.n_nodes, np.inf)
     while True:
-        rows.append(geodesic_distances(graph, nodes[-1:])[0])
+        rows.append(_paths_from(graph, nodes[-1]))
         nearest = np.minimum(nearest, rows[-1])
         if len(nodes) == wanted:
             return Landmarks(np.array(nodes), np.array(rows, dtype=np.float64))
         nodes.append(int(nearest.argmax()))
+
+
+def _paths_from(graph: NeighborGraph, node: int) -> FloatArray:
+    """Return the lengths of the shortest paths from a node, without the checks of many calls."""
+    lengths: FloatArray = csgraph.dijkstra(graph.adjacency, directed=True, indices=node)
+    return lengths.astype(graph.lengths.dtype, copy=False)
