@@ -223,13 +223,18 @@ def survey_samples(
 
 
 def survey_shapes(
-    X: Any, graph: NeighborGraph, *, metric: str = "euclidean", random_state: Any = None
+    X: Any,
+    graph: NeighborGraph,
+    *,
+    metric: str = "euclidean",
+    is_thick: bool = False,
+    random_state: Any = None,
 ) -> tuple[Finding, ...]:
     """Look for shapes that no flat map can keep; few points have none."""
     if graph.n_nodes < LEAST_FOR_SHAPES:
         return ()
     points = X[graph.sample_of_node].astype(np.float64) if metric == "euclidean" else None
-    return recognize_shapes(points, graph, random_state=random_state)
+    return recognize_shapes(points, graph, is_thick=is_thick, random_state=random_state)
 
 
 def survey_graph(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) -> NeighborGraph:
@@ -244,7 +249,13 @@ def _rank(points: FloatArray, dtype: np.dtype[Any]) -> int:
     """Return the number of directions beyond the rounding of the given numbers."""
     centered = points[nodes_between(len(points), RANK_SAMPLE)] - points.mean(axis=0)
     largest = max(centered.shape) * float(np.finfo(dtype).eps)
-    return int(np.linalg.matrix_rank(centered, rtol=largest))
+    rounding = max(centered.shape) * float(np.finfo(np.float64).eps)
+    if largest**2 < rounding:
+        return int(np.linalg.matrix_rank(centered, rtol=largest))
+    # Numbers of single precision: products are exact enough, and faster.
+    few = centered if len(centered) <= centered.shape[1] else centered.T
+    squares = np.linalg.eigvalsh(few @ few.T)
+    return int((squares > largest**2 * squares[-1]).sum())
 
 
 def _dimension(X: Any, graph: NeighborGraph, nodes: IntArray, metric: str) -> float:

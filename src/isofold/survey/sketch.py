@@ -104,9 +104,16 @@ def reduced(points: FloatArray, rng: np.random.RandomState) -> FloatArray:
 
 
 def sketch(
-    points: FloatArray | None, graph: NeighborGraph, rng: np.random.RandomState
+    points: FloatArray | None,
+    graph: NeighborGraph,
+    rng: np.random.RandomState,
+    *,
+    has_layers: bool = True,
 ) -> tuple[SketchedComponent, ...]:
-    """Return the large parts of a graph, the largest first; single outliers are left out."""
+    """Return the large parts of a graph, the largest first; single outliers are left out.
+
+    Edges that may join two layers are left out, unless the data are known to have none.
+    """
     if graph.n_edges:
         nodes = np.flatnonzero(~find_outliers(graph, least=2))
         points, graph = None if points is None else points[nodes], subgraph(graph, nodes)
@@ -116,11 +123,13 @@ def sketch(
     sizes = np.bincount(labels)
     least = max(LEAST_NODES, LEAST_FRACTION * graph.n_nodes)
     large = [c for c in np.argsort(-sizes, kind="stable")[:MOST_COMPONENTS] if sizes[c] >= least]
-    return tuple(_component(points, graph, np.flatnonzero(labels == c)) for c in large)
+    return tuple(
+        _component(points, graph, np.flatnonzero(labels == c), has_layers=has_layers) for c in large
+    )
 
 
 def _component(
-    points: FloatArray | None, graph: NeighborGraph, nodes: IntArray
+    points: FloatArray | None, graph: NeighborGraph, nodes: IntArray, *, has_layers: bool
 ) -> SketchedComponent:
     own = subgraph(graph, nodes)
     own = _with_edges(own, ~leaps(own))
@@ -129,7 +138,7 @@ def _component(
     core = np.flatnonzero(labels == np.bincount(labels).argmax())
     at_nodes = None if points is None else points[nodes[core]].astype(np.float64)
     own = subgraph(own, core)
-    if at_nodes is not None:
+    if at_nodes is not None and has_layers:
         own = _with_edges(own, ~_may_bridge(at_nodes, own))
     return SketchedComponent(own, at_nodes, len(core) / graph.n_nodes)
 
@@ -221,5 +230,5 @@ def place_landmarks(graph: NeighborGraph, n_landmarks: int) -> Landmarks:
 
 def _paths_from(graph: NeighborGraph, node: int) -> FloatArray:
     """Return the lengths of the shortest paths from a node, without the checks of many calls."""
-    lengths: FloatArray = csgraph.dijkstra(graph.adjacency, directed=True, indices=node)
+    lengths: FloatArray = csgraph.dijkstra(graph.adjacency, directed=True, indices=[node])[0]
     return lengths.astype(graph.lengths.dtype, copy=False)

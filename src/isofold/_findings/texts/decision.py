@@ -42,6 +42,10 @@ DECISION_TEXTS = {
     ),
     "disagreement": Text("Patches of the data disagree by {value:.0%} where they overlap."),
     "best_method": Text("It did best of all methods on samples that they had not seen."),
+    "best_method/far": Text(
+        "It did about as well as any method on samples that they had not seen, and keeps far "
+        "distances, too."
+    ),
     "best_method/seen": Text("It did best of all methods."),
     "more_dimensions": Text(
         "Data of about {dimension:#dimension} cannot keep all distances in "

@@ -10,7 +10,7 @@ import numpy as np
 from isofold._findings import Finding, Severity
 from isofold.embedding.catalog import BY_CLASS
 from isofold.embedding.unfold.rehearsal import FEW, Candidate, Judgement
-from isofold.embedding.unfold.trials import Trial
+from isofold.embedding.unfold.trial import Trial
 from isofold.quality import MapSummary
 from isofold.survey import Survey
 
@@ -151,7 +151,15 @@ def _find_reason(trial: Trial, survey: Survey) -> Iterator[Finding]:
     elif trial.method in LOCAL:
         yield Finding.of("not_a_sheet", form=form)
     else:
-        yield Finding.of("best_method", form="seen" if survey.n_samples < FEW else "")
+        yield Finding.of("best_method", form=_how_it_did(trial, survey))
+
+
+def _how_it_did(trial: Trial, survey: Survey) -> str:
+    """Return the form of the sentence about the method that was best, or nearly."""
+    if survey.n_samples < FEW:
+        return "seen"
+    scores = {candidate.method: candidate.score for candidate in trial.candidates}
+    return "far" if max(scores, key=scores.__getitem__) == "neighbor_map" else ""
 
 
 def _find_sheet(judgement: Judgement, r: int, *, n_parts: int) -> Finding:

@@ -51,7 +51,7 @@ FOLDS, ENOUGH_HELD = 5, 250
 """Folds of which one is held out, and how many samples are to be held out in all: fewer samples are
 rehearsed several times, with other folds held out, so that chance does not decide."""
 
-FIRST = 300
+FIRST = 250
 """Samples of a first rehearsal, one fold of which is held out: some tenths of a second."""
 
 FEW = 40
@@ -324,7 +324,11 @@ class Rehearsal:
         placing = time.perf_counter() - begin - seconds
         found = self._nearest(fitted, held, is_same=is_same)
         held_out = judge(
-            found, partial(self._lengths, fitted, held), embedder.embedding_, placed, is_same=is_same
+            found,
+            partial(self._lengths, fitted, held),
+            embedder.embedding_,
+            placed,
+            is_same=is_same,
         )
         return Candidate(
             method,

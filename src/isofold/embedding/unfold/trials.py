@@ -14,10 +14,9 @@ from isofold._progress.stages import closing, interrupt, interrupted, stage
 from isofold._typing import FloatArray, IntArray
 from isofold.embedding.ipa import IPA
 from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
-from isofold.embedding.unfold.budget import FRACTION_OF_TIME, LEAST_FITTED, Clock
 from isofold.embedding.neighbor_map import MOST_COMPONENTS
+from isofold.embedding.unfold.budget import FRACTION_OF_TIME, LEAST_FITTED, Clock
 from isofold.embedding.unfold.rehearsal import (
-    EVERYTHING,
     FEW,
     REHEARSED,
     Candidate,
@@ -30,6 +29,7 @@ from isofold.embedding.unfold.rehearsal import (
     rehearsal_size,
     rehearse,
 )
+from isofold.embedding.unfold.trial import Choice, Trial
 from isofold.neighbors import NeighborGraph, build_search
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.patches.noise_axes import is_flat
@@ -37,7 +37,7 @@ from isofold.stitching.rules import RULES
 from isofold.survey import Survey
 from isofold.survey.data import NEIGHBORS
 
-__all__ = ["Choice", "Trial", "Trials"]
+__all__ = ["Trials"]
 
 MOST_DIMENSIONS = 12
 """Dimensions that are tried at most."""
@@ -48,107 +48,21 @@ although it failed in the rehearsal: in a sample the layers of a roll lie closer
 
 BEYOND, LEAST_SEEN = 1.5, 2
 """How far the estimated dimension must exceed that of the map for stitching to be left out, unless
-a gap in the spectrum says otherwise, and the least dimension of which such a gap can be seen. Of 70
-shapes with and without noise (experiments/shapes), no sheet had a dimension of 3.3 or more in the
-plane without a gap; only curves had, under heavy noise."""
+a gap in the spectrum says otherwise, and the least dimension of which such a gap can be seen. Among
+the noisy shapes of experiments/shapes in 20 dimensions, no sheet has an estimate above 3.3 without
+a gap at 2; curves have."""
 
 PAIRS_A_SECOND, LEAST_EPOCHS = 1.5e8, 30
 """Pairs of samples that move each other in a second, and the fewest sweeps, where time is too short
 for as many as by default."""
 
+FAR_WORTH = 0.01
+"""What far distances are worth, in units of the score, on data with hardly more dimensions than the
+map: stitching and local scaling keep them there, and neighbor embedding does not."""
+
 LOOSE_MISFIT, CLEAR_LEAD = 0.3, 1.05
 """Misfit of patches from which on a stitched map must have this many times the score of the others
 to be used: below are caps, half globes and strips, above clouds, where chance decides."""
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """A dimension, why it was taken, and how the candidates did in it.
-
-    Attributes
-    ----------
-    n_components : int
-        The dimension.
-    reason : Finding or None
-        Why, if it was not given.
-    candidates : tuple of Candidate
-        The rehearsed candidates; empty if there was no need to.
-    effort : Effort
-        How much was rehearsed.
-    is_open : bool
-        Whether the data may be a sheet: then they are stitched before anything is rehearsed.
-    """
-
-    n_components: int
-    reason: Finding | None = None
-    candidates: tuple[Candidate, ...] = ()
-    effort: Effort = EVERYTHING
-    is_open: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """The method that was decided for, fitted.
-
-    Attributes
-    ----------
-    method : str
-        Its name.
-    choice : Choice
-        Dimension and rehearsed candidates.
-    embedder : embedder
-        The fitted method.
-    rows : ndarray of int
-        The samples it was fitted to.
-    embedding : ndarray of shape (n_samples, n_components)
-        The map of all samples.
-    judgement : Judgement or None
-        What the stitched map of all samples, or else of the rehearsal, says of itself.
-    is_exact : bool
-        Whether the data have no more dimensions than the map.
-    """
-
-    method: str
-    choice: Choice
-    embedder: BaseEmbedder
-    rows: IntArray
-    embedding: FloatArray
-    judgement: Judgement | None
-    is_exact: bool = False
-
-    @property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """The candidates."""
-        return self.choice.candidates
-
-    @property
-    def is_sheet(self) -> bool:
-        """Whether the data are a sheet that was unfolded."""
-        return self.method == "ipa" and self.judgement is not None and self.judgement.is_sheet
-
-    def doubts(self, survey: Survey) -> frozenset[str]:
-        """Return the codes of all doubts that the evidence raised, whatever method was taken."""
-        found = frozenset() if self.judgement is None else self.judgement.doubts
-        if self.is_exact or self.is_sheet:
-            return found
-        seen = {shape.code for shape in survey.raised}
-        return found | seen | ({"components"} if len(survey.parts) > 1 else set())
-
-    def evidence(self, survey: Survey) -> dict[str, float]:
-        """Return the figures that decided, by name, as far as they are known."""
-        figures = {
-            "dimension": survey.dimension,
-            "components": float(len(survey.parts)),
-            "noise": survey.parts[0].noise,
-            "sampling": survey.sampling,
-            "exact": float(self.is_exact),
-        }
-        if self.judgement is not None:
-            figures["misfit"] = self.judgement.misfit
-            figures["certified"] = float(self.judgement.certified)
-            figures["estimated_error"] = self.judgement.estimated_error
-        figures |= {f"score_{c.method}": c.score for c in self.candidates}
-        return {name: value for name, value in figures.items() if np.isfinite(value)}
 
 
 @dataclass(eq=False)
@@ -254,10 +168,10 @@ class Trials:
             return self._closed(choice)
         by_name = {candidate.method: candidate for candidate in choice.candidates}
         stitched = by_name.pop("ipa", None)
-        best = max(by_name.values(), key=lambda candidate: candidate.score)
+        best = max(by_name.values(), key=lambda candidate: self._worth(candidate, r))
         if stitched is None:
             return self._trial(best, choice)
-        judgement, is_best = stitched.judgement, _leads(stitched, best)
+        judgement, is_best = stitched.judgement, _leads(stitched, self._worth(best, r))
         if sheet is not None or is_best or self._may_be_sheet(stitched, r):
             trial = self._trial(stitched, choice) if sheet is None else sheet
             judgement = trial.judgement
@@ -267,11 +181,16 @@ class Trials:
                 return replace(trial, choice=choice)
         return self._trial(best, choice, judgement)
 
+    def _worth(self, candidate: Candidate, n_components: int) -> float:
+        """Return the score of a candidate, less what it loses of far distances."""
+        is_near_only = candidate.method == "neighbor_map" and not self.is_beyond(n_components)
+        return candidate.score - (FAR_WORTH if is_near_only else 0.0)
+
     def _unrehearsed(self, choice: Choice) -> Trial:
         """Return the method for flat data, or for a graph of known distances."""
         everything, method = np.arange(self.X.shape[0]), "pca"
         if sp.issparse(self.X):
-            is_beyond = self._is_beyond(choice.n_components)
+            is_beyond = self.is_beyond(choice.n_components)
             method = self._usual(choice.n_components) if is_beyond else "local_mds"
         embedder = self._fitted(method, choice.n_components, everything)
         is_exact = method == "pca"
@@ -327,7 +246,7 @@ class Trials:
         if sp.issparse(self.X) or self._is_flat(n_components):
             return Choice(n_components)
         methods, effort = self._methods(n_components), self._effort()
-        if self._is_beyond(n_components):
+        if self.is_beyond(n_components):
             methods = tuple(method for method in methods if method != "ipa")
             small = Effort.first(effort.most)
             found = self._rehearse(n_components, methods, small)
@@ -365,7 +284,7 @@ class Trials:
         width = 1 if self.is_distances else self.X.shape[1]
         return Effort(min(self.X.shape[0], self.clock.most_samples(REHEARSED, width)))
 
-    def _is_beyond(self, n_components: int) -> bool:
+    def is_beyond(self, n_components: int) -> bool:
         """Return whether the data clearly have more dimensions than the map."""
         excess = self.survey.dimension - n_components
         gap = self.survey.parts[0].gap_dimension
@@ -472,10 +391,10 @@ class Trials:
         return {"graph": self.graph} if method == "ipa" and agree else {}
 
 
-def _leads(stitched: Candidate, best: Candidate) -> bool:
+def _leads(stitched: Candidate, best: float) -> bool:
     """Return whether a stitched map did better than the best of the others and is not folded."""
     judgement = stitched.judgement
     if judgement is None or judgement.is_folded:
         return False
     is_loose = judgement.misfit > LOOSE_MISFIT or not judgement.is_stitched
-    return stitched.score > (CLEAR_LEAD if is_loose else 1.0) * best.score
+    return stitched.score > (CLEAR_LEAD if is_loose else 1.0) * best

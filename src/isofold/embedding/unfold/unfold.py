@@ -34,7 +34,8 @@ from isofold._validation import (
 )
 from isofold.embedding.unfold.budget import Clock
 from isofold.embedding.unfold.decision import Decision, explain
-from isofold.embedding.unfold.trials import Trial, Trials
+from isofold.embedding.unfold.trial import Trial
+from isofold.embedding.unfold.trials import Trials
 from isofold.exceptions import InvalidInputError
 from isofold.extension import fit_from_distances
 from isofold.linalg import GramFactor, classical_scaling, row_space_coordinates
@@ -60,12 +61,12 @@ EIGENVALUES_A_SECOND, FRACTION_FOR_POINTS = 1e9, 0.2
 LARGEST_ERROR = 0.01
 """Relative error of distances between neighbors up to which they are those of points."""
 
-MEASURED, LEAST_MEASURED, MEASURED_NEIGHBORS = 500, 100, 12
+MEASURED, LEAST_MEASURED, MEASURED_NEIGHBORS = 300, 100, 12
 """Samples at which the finished map is measured, at most and at least, and neighbors of each."""
 
-MEASURED_PRODUCTS = 5e9
+MEASURED_PRODUCTS = 2e9
 """Products of coordinates that measuring takes at most, unless for the fewest samples: all
-distances of each sample in about a second."""
+distances of each sample in some tenths of a second."""
 
 
 class Unfold(BaseEmbedder):
@@ -183,8 +184,11 @@ class Unfold(BaseEmbedder):
         else:
             choice = trials.given_dimension(self.n_components)
         trial = trials.decide(choice)
-        survey = sight.with_shapes(survey, trial, rng)
-        quality = measure(X, trial, metric=self.metric, rng=rng, n_jobs=self.n_jobs)
+        is_thick = trials.is_beyond(choice.n_components)
+        survey = sight.with_shapes(survey, trial, rng, is_thick=is_thick)
+        given = X if sight.is_sample_of(X) else sight.data
+        metric = self.metric if given is X else sight.metric
+        quality = measure(given, trial, metric=metric, rng=rng, n_jobs=self.n_jobs)
         decision = Decision(
             method=trial.method,
             n_components=choice.n_components,
@@ -301,12 +305,20 @@ class Sight:
     metric: str
     graph: NeighborGraph
 
+    def is_sample_of(self, X: Any) -> bool:
+        """Return whether only some of the samples are looked at."""
+        return bool(self.data.shape[0] < X.shape[0])
+
     @stage("shapes")
-    def with_shapes(self, survey: Survey, trial: Trial, rng: np.random.RandomState) -> Survey:
+    def with_shapes(
+        self, survey: Survey, trial: Trial, rng: np.random.RandomState, *, is_thick: bool
+    ) -> Survey:
         """Return a survey with the shapes of its samples; a sheet has none."""
         if trial.is_sheet or trial.is_exact or interrupted():
             return survey
-        shapes = survey_shapes(self.data, self.graph, metric=self.metric, random_state=rng)
+        shapes = survey_shapes(
+            self.data, self.graph, metric=self.metric, is_thick=is_thick, random_state=rng
+        )
         return replace(survey, shapes=shapes)
 
 
