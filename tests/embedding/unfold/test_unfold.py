@@ -68,7 +68,7 @@ def test_a_roll_is_unfolded_by_ipa():
     assert isinstance(unfold.estimator_, IPA)
     assert procrustes_error(unfold.embedding_, roll.truth) < 0.01
     # Nothing is added to or taken from what IPA gives.
-    alone = IPA(random_state=unfold.estimator_.random_state, n_jobs=1).fit(roll.X)
+    alone = IPA(random_state=unfold.random_state, n_jobs=1).fit(roll.X)
     assert unfold.embedding_.tobytes() == alone.embedding_.tobytes()
     np.testing.assert_array_equal(unfold.distortion_, alone.distortion_)
     np.testing.assert_array_equal(unfold.fitted_samples_, np.arange(300))
@@ -87,7 +87,7 @@ def test_a_sheet_is_stitched_before_anything_is_rehearsed():
 def test_digits_are_mapped_by_neighbor_map():
     unfold, told = unfolded_digits()
     assert unfold.decision_.method == "neighbor_map"
-    alone = NeighborMap(random_state=unfold.estimator_.random_state, n_jobs=1).fit(DIGITS)
+    alone = NeighborMap(random_state=unfold.random_state, n_jobs=1).fit(DIGITS)
     np.testing.assert_array_equal(unfold.embedding_, alone.embedding_)
     ours = trustworthiness(DIGITS, unfold.embedding_)
     assert ours > trustworthiness(DIGITS, Isomap(n_neighbors=10).fit_transform(DIGITS))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -124,10 +125,11 @@ class Unfold(BaseEmbedder):
 
     Notes
     -----
-    Same seed, same map, unless `max_seconds` had to be enforced. `transform` is that of the
-    method used, row by row. A `DoubtfulMapWarning` is issued when distances are not kept to
-    `tolerance` (apart from what the noise of a sheet adds), or when the evidence raised any
-    doubt, whatever method was taken (``decision_.doubts``).
+    Same seed, same map, unless `max_seconds` had to be enforced: the map that the method used makes
+    by itself with this seed. `transform` is that of the method used, row by row. A
+    `DoubtfulMapWarning` is issued when distances are not kept to `tolerance` (apart from what the
+    noise of a sheet adds), or when the evidence raised any doubt, whatever method was taken
+    (``decision_.doubts``).
 
     Examples
     --------
@@ -280,8 +282,12 @@ class Unfold(BaseEmbedder):
         return check_seed(self.random_state), clock
 
     def _shared(self, rng: np.random.RandomState) -> dict[str, Any]:
-        """Return the parameters of all candidates."""
-        shared = {"random_state": int(rng.randint(2**31 - 1)), "n_jobs": self.n_jobs}
+        """Return the parameters of all candidates; a given seed is theirs, too."""
+        seed = self.random_state if isinstance(self.random_state, Integral) else None
+        shared = {
+            "random_state": int(rng.randint(2**31 - 1) if seed is None else seed),
+            "n_jobs": self.n_jobs,
+        }
         if not isinstance(self.n_neighbors, str):
             shared["n_neighbors"] = self.n_neighbors
         return shared
