@@ -56,7 +56,7 @@ LOOPS = {
     "LocalMDS": "relax points",
     "NeighborMap": "place neighbors",
     "OutOfSample": "stitch patches",
-    "Unfold": "rehearsal",
+    "Unfold": "stitch patches",
     "LDLC": "lower the objective",
     "VQPCA": "lower the objective",
     "MPPCA": "raise the likelihood",
@@ -372,18 +372,19 @@ def test_restarts_in_processes_have_no_state_to_end_with(n_jobs, n_points, ends_
 
 def test_no_more_rehearsals():
     presser = Presser("rehearsal", at=3)
+    cloud = np.random.RandomState(0).normal(size=(80, 6))
     with progress(presser), pytest.warns(InterruptedFitWarning):
-        unfold = Unfold(random_state=0).fit(X)
+        unfold = Unfold(random_state=0).fit(cloud)
     rehearsals = [event for event in presser.later if event.stage == "rehearsal"]
     assert [event.fraction for event in rehearsals] == [1.0]
     # What was tried, and the best of it.
     scores = {c.method: c.score for c in unfold.decision_.candidates}
     assert unfold.decision_.method == max(scores, key=scores.__getitem__)
-    assert len(unfold.fitted_samples_) <= len(X)
+    assert len(unfold.fitted_samples_) <= len(cloud)
 
 
-def test_what_was_rehearsed_is_a_state():
-    # Charts of all samples are none by themselves, but the rehearsal is.
+def test_what_could_be_rehearsed_is_a_state():
+    # Charts of all samples are none by themselves, but a map of most of them is soon made.
     is_last = []
 
     def listen(event):

@@ -218,8 +218,8 @@ def test_solvers_by_themselves_tell_their_stage(solver):
 def test_stages_of_nested_fits_are_within_those_around():
     seen = told(lambda: fit("Unfold", clone(EMBEDDERS["Unfold"])))
     paths = {(*event.within, event.stage) for event in seen}
-    assert ("rehearsal", "stitch patches") in paths
     assert ("embed samples", "stitch patches") in paths
+    assert ("embed samples", "patches", "charts") in paths
 
 
 @pytest.mark.parametrize("name", ["IPA", "MVU", "LDLC", "LocalSubspaceClassifier"])

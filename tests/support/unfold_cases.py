@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from isofold import Unfold
+from isofold.embedding.unfold.decision import CLASSES
 
 
 def model(**parameters):
@@ -21,7 +22,7 @@ def sheet(n=160, seed=0):
 def assert_told(unfold):
     """Assert that a decision holds together and reads well."""
     decision = unfold.decision_
-    assert decision.method in ("ipa", "local_mds", "pca")
+    assert decision.method in CLASSES
     assert decision.n_components == unfold.n_components_ == unfold.embedding_.shape[1]
     for sentence in decision.reasons:
         assert sentence[0].isupper() or sentence[0].isdigit() or sentence.startswith("n_comp")

@@ -89,8 +89,9 @@ class StressLayout:
 class LocalMDS(BaseEmbedder):
     """Local multidimensional scaling: near distances kept, far ones given up where they must be.
 
-    For data whose dimension exceeds that of the map. `IPA` maps true sheets more accurately;
-    `Unfold` decides between the two.
+    For data whose dimension exceeds that of the map a little, and for maps of more than three
+    dimensions. `IPA` maps true sheets more accurately, and `NeighborMap` keeps more neighbors where
+    the data have many dimensions; `Unfold` decides between them.
 
     Parameters
     ----------
@@ -134,6 +135,7 @@ class LocalMDS(BaseEmbedder):
     See Also
     --------
     isofold.IPA : Keeps all distances where the data are a sheet of the map's dimension.
+    isofold.NeighborMap : Keeps more neighbors of data of many dimensions.
     isofold.quality.scorecard : Measures the map.
 
     Notes

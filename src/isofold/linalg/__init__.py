@@ -17,6 +17,7 @@ from isofold.linalg.gram import (
     principal_coordinates,
 )
 from isofold.linalg.procrustes import ProcrustesFit, SimilarityTransform, procrustes
+from isofold.linalg.row_space import row_space_coordinates
 from isofold.linalg.scaling import classical_scaling, landmark_scaling
 
 __all__ = [
@@ -36,4 +37,5 @@ __all__ = [
     "numerical_rank",
     "principal_coordinates",
     "procrustes",
+    "row_space_coordinates",
 ]

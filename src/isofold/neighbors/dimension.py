@@ -184,15 +184,24 @@ def local_pca_dimension(
     return DimensionEstimate(value, max(1, round(value)), per_point)
 
 
-def local_singular_values(points: FloatArray, neighbors: IntArray) -> Iterator[FloatArray]:
-    """Yield the singular values of the centered neighborhoods, block by block."""
+def local_singular_values(
+    points: FloatArray, neighbors: IntArray, *, by_products: bool = False
+) -> Iterator[FloatArray]:
+    """Yield the singular values of the centered neighborhoods, block by block.
+
+    From the products of their points it is faster for many features, and to half of the digits.
+    """
     n_rows, k = neighbors.shape
     # The neighborhoods, their centered copy and the work space of the decomposition.
     step = block_rows(4 * k * points.shape[1] * 8, n_rows)
     for start in range(0, n_rows, step):
         members = points[neighbors[start : start + step]].astype(np.float64, copy=False)
         members -= members.mean(axis=1, keepdims=True)
-        yield np.linalg.svd(members, compute_uv=False)
+        if by_products and points.shape[1] > k:
+            squares = np.linalg.eigvalsh(members @ members.transpose(0, 2, 1))[:, ::-1]
+            yield np.sqrt(np.maximum(squares, 0.0))
+        else:
+            yield np.linalg.svd(members, compute_uv=False)
 
 
 def _directions_for_fraction(variances: FloatArray, fraction: float) -> IntArray:

@@ -19,7 +19,7 @@ from isofold.survey.curves import closing_gap
 from isofold.survey.development import Development, develop, hangs_on_thread, trace
 from isofold.survey.loops import find_classes, shortest_loops
 from isofold.survey.sketch import Landmarks, SketchedComponent
-from isofold.survey.voids import NO_VOID, Void, most_lasting_void
+from isofold.survey.voids import NO_VOID, Void, enclosing_radius, most_lasting_void
 
 __all__ = ["Closure", "find_closure"]
 
@@ -77,8 +77,10 @@ def find_closure(component: SketchedComponent, landmarks: Landmarks) -> Closure:
     if ring is not None:
         return Closure(ring.slenderness, ring.length, void=void)
     distances = landmarks.distances
-    classes = find_classes(distances, last_birth=_last_birth(component, landmarks))
     least = LEAST_DEATH * _spacing(distances)
+    if enclosing_radius(distances) <= least:
+        return Closure(void=void)
+    classes = find_classes(distances, last_birth=_last_birth(component, landmarks))
     n_wanted = sum(c.death > least for c in classes[:MOST_LOOPS])
     loops = shortest_loops(distances, classes, n_wanted)
     if not loops:
@@ -106,6 +108,8 @@ def _void(landmarks: Landmarks) -> Void:
     """Return the most lasting hollow, if it outlasts the gaps between landmarks."""
     few = landmarks.first(MOST_VOID_LANDMARKS)
     spacing = _spacing(few.distances)
+    if enclosing_radius(few.distances) <= LEAST_VOID * spacing:
+        return NO_VOID
     void = most_lasting_void(few.distances, last_birth=LAST_VOID * spacing)
     return void if void.death > LEAST_VOID * spacing else NO_VOID
 

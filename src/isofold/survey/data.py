@@ -32,7 +32,7 @@ from isofold.neighbors import (
 from isofold.neighbors.dimension import local_singular_values
 from isofold.survey.shapes import recognize_shapes
 
-__all__ = ["Survey", "SurveyedPart", "survey_graph", "survey_samples"]
+__all__ = ["Survey", "SurveyedPart", "survey_graph", "survey_samples", "survey_shapes"]
 
 MOST_SAMPLES = 5000
 """Samples that are looked at, by default."""
@@ -175,10 +175,11 @@ def survey_samples(
     metric: str = "euclidean",
     max_samples: int = MOST_SAMPLES,
     graph: NeighborGraph | None = None,
+    has_shapes: bool = True,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Survey:
-    """Look at data before any map is made.
+    """Look at data before any map is made; at shapes, which take most of the time, if wanted.
 
     Examples
     --------
@@ -207,7 +208,6 @@ def survey_samples(
         )
         for nodes in sorted(components, key=len, reverse=True)
     )
-    has_shape = graph.n_nodes >= LEAST_FOR_SHAPES
     return Survey(
         n_samples=n,
         n_features=given.shape[1] if is_points else None,
@@ -218,8 +218,23 @@ def survey_samples(
         dimension=dimension,
         parts=parts,
         sampling=_unevenness(graph),
-        shapes=recognize_shapes(points, graph, random_state=rng) if has_shape else (),
+        shapes=survey_shapes(X, graph, metric=metric, random_state=rng) if has_shapes else (),
     )
+
+
+def survey_shapes(
+    X: Any,
+    graph: NeighborGraph,
+    *,
+    metric: str = "euclidean",
+    is_thick: bool = False,
+    random_state: Any = None,
+) -> tuple[Finding, ...]:
+    """Look for shapes that no flat map can keep; few points have none."""
+    if graph.n_nodes < LEAST_FOR_SHAPES:
+        return ()
+    points = X[graph.sample_of_node].astype(np.float64) if metric == "euclidean" else None
+    return recognize_shapes(points, graph, is_thick=is_thick, random_state=random_state)
 
 
 def survey_graph(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) -> NeighborGraph:
@@ -234,7 +249,13 @@ def _rank(points: FloatArray, dtype: np.dtype[Any]) -> int:
     """Return the number of directions beyond the rounding of the given numbers."""
     centered = points[nodes_between(len(points), RANK_SAMPLE)] - points.mean(axis=0)
     largest = max(centered.shape) * float(np.finfo(dtype).eps)
-    return int(np.linalg.matrix_rank(centered, rtol=largest))
+    rounding = max(centered.shape) * float(np.finfo(np.float64).eps)
+    if largest**2 < rounding:
+        return int(np.linalg.matrix_rank(centered, rtol=largest))
+    # Numbers of single precision: products are exact enough, and faster.
+    few = centered if len(centered) <= centered.shape[1] else centered.T
+    squares = np.linalg.eigvalsh(few @ few.T)
+    return int((squares > largest**2 * squares[-1]).sum())
 
 
 def _dimension(X: Any, graph: NeighborGraph, nodes: IntArray, metric: str) -> float:
@@ -257,7 +278,7 @@ def _surveyed(points: FloatArray | None, n_samples: int, dimension: float) -> Su
     points = points.astype(np.float64)
     some = nodes_between(len(points), SPECTRUM_SAMPLE)
     near = build_search(points).query(points[some], GAP_NEIGHBORS).indices
-    values = np.concatenate(list(local_singular_values(points, near)))
+    values = np.concatenate(list(local_singular_values(points, near, by_products=True)))
     # Every neighborhood counts the same, whatever its size.
     values /= np.maximum(np.linalg.norm(values, axis=1, keepdims=True), np.finfo(np.float64).tiny)
     spectrum = np.sqrt((values**2).mean(axis=0))

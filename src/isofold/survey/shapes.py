@@ -102,9 +102,13 @@ def recognize_shapes(
     points: FloatArray | None,
     graph: NeighborGraph,
     *,
+    is_thick: bool = False,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[Finding, ...]:
     """Look for shapes that no flat map can keep, or that are not manifolds.
+
+    Data that are known to be thick, of more dimensions than curves and surfaces have, are only
+    looked at for clusters and clouds, which takes a fraction of the time.
 
     Examples
     --------
@@ -118,7 +122,9 @@ def recognize_shapes(
     """
     rng = check_random_state(random_state)
     points = None if points is None else reduced(_checked(points, graph), rng)
-    looks = [_look(component, rng) for component in sketch(points, graph, rng)]
+    is_thick = is_thick and points is not None
+    components = sketch(points, graph, rng, has_layers=not is_thick)
+    looks = [_look(component, rng, is_thick=is_thick) for component in components]
     branching = _branching(looks)
     if points is None:
         # Rolled out without coordinates, bands and sheets are too much alike.
@@ -126,6 +132,8 @@ def recognize_shapes(
     clusters = _clusters(find_clumps(points, rng))
     cloud = _cloud([] if clusters.is_raised else looks)
     shaped = [] if cloud.is_raised else looks
+    if is_thick:
+        return (clusters, cloud)
     closed = (_closed_curve(shaped), _cylinder(shaped), _torus(shaped), _sphere(shaped))
     # Where arms meet, a branching curve has more directions.
     has_other = clusters.is_raised or cloud.is_raised or branching.is_raised
@@ -145,20 +153,24 @@ def _checked(points: FloatArray, graph: NeighborGraph) -> FloatArray:
     return points
 
 
-def _look(component: SketchedComponent, rng: np.random.RandomState) -> _Look:
-    wanted = int(
-        np.clip(1.5 * component.fraction * MOST_LANDMARKS, LEAST_LANDMARKS, MOST_LANDMARKS)
-    )
-    landmarks = place_landmarks(component.graph, wanted)
+def _look(component: SketchedComponent, rng: np.random.RandomState, *, is_thick: bool) -> _Look:
+    closure, branching = Closure(), Branching()
+    if not is_thick:
+        wanted = int(
+            np.clip(1.5 * component.fraction * MOST_LANDMARKS, LEAST_LANDMARKS, MOST_LANDMARKS)
+        )
+        landmarks = place_landmarks(component.graph, wanted)
+        closure = find_closure(component, landmarks)
+        branching = find_branching(component, landmarks)
     full, rank, mixture = 0.0, 0.0, Mixture()
     if component.points is not None and component.n_nodes >= LEAST_NODES:
         full = fullness(component.points, component.graph, rng)
         rank = effective_rank(component.points)
-        mixture = find_mixture(component)
+        mixture = Mixture() if is_thick else find_mixture(component)
     return _Look(
         fraction=component.fraction,
-        closure=find_closure(component, landmarks),
-        branching=find_branching(component, landmarks),
+        closure=closure,
+        branching=branching,
         mixture=mixture,
         fullness=full,
         rank=rank,

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse import csgraph
 
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.neighbors import (
     NeighborGraph,
     find_outliers,
-    geodesic_distances,
     nearest_source,
     subgraph,
 )
@@ -104,9 +104,16 @@ def reduced(points: FloatArray, rng: np.random.RandomState) -> FloatArray:
 
 
 def sketch(
-    points: FloatArray | None, graph: NeighborGraph, rng: np.random.RandomState
+    points: FloatArray | None,
+    graph: NeighborGraph,
+    rng: np.random.RandomState,
+    *,
+    has_layers: bool = True,
 ) -> tuple[SketchedComponent, ...]:
-    """Return the large parts of a graph, the largest first; single outliers are left out."""
+    """Return the large parts of a graph, the largest first; single outliers are left out.
+
+    Edges that may join two layers are left out, unless the data are known to have none.
+    """
     if graph.n_edges:
         nodes = np.flatnonzero(~find_outliers(graph, least=2))
         points, graph = None if points is None else points[nodes], subgraph(graph, nodes)
@@ -116,11 +123,13 @@ def sketch(
     sizes = np.bincount(labels)
     least = max(LEAST_NODES, LEAST_FRACTION * graph.n_nodes)
     large = [c for c in np.argsort(-sizes, kind="stable")[:MOST_COMPONENTS] if sizes[c] >= least]
-    return tuple(_component(points, graph, np.flatnonzero(labels == c)) for c in large)
+    return tuple(
+        _component(points, graph, np.flatnonzero(labels == c), has_layers=has_layers) for c in large
+    )
 
 
 def _component(
-    points: FloatArray | None, graph: NeighborGraph, nodes: IntArray
+    points: FloatArray | None, graph: NeighborGraph, nodes: IntArray, *, has_layers: bool
 ) -> SketchedComponent:
     own = subgraph(graph, nodes)
     own = _with_edges(own, ~leaps(own))
@@ -129,7 +138,7 @@ def _component(
     core = np.flatnonzero(labels == np.bincount(labels).argmax())
     at_nodes = None if points is None else points[nodes[core]].astype(np.float64)
     own = subgraph(own, core)
-    if at_nodes is not None:
+    if at_nodes is not None and has_layers:
         own = _with_edges(own, ~_may_bridge(at_nodes, own))
     return SketchedComponent(own, at_nodes, len(core) / graph.n_nodes)
 
@@ -208,12 +217,18 @@ def contract(
 def place_landmarks(graph: NeighborGraph, n_landmarks: int) -> Landmarks:
     """Return landmarks of a connected graph; the first is far from most nodes."""
     wanted = min(n_landmarks, graph.n_nodes)
-    start = geodesic_distances(graph, [0])[0]
+    start = _paths_from(graph, 0)
     nodes, rows = [int(start.argmax())], []
     nearest = np.full(graph.n_nodes, np.inf)
     while True:
-        rows.append(geodesic_distances(graph, nodes[-1:])[0])
+        rows.append(_paths_from(graph, nodes[-1]))
         nearest = np.minimum(nearest, rows[-1])
         if len(nodes) == wanted:
             return Landmarks(np.array(nodes), np.array(rows, dtype=np.float64))
         nodes.append(int(nearest.argmax()))
+
+
+def _paths_from(graph: NeighborGraph, node: int) -> FloatArray:
+    """Return the lengths of the shortest paths from a node, without the checks of many calls."""
+    lengths: FloatArray = csgraph.dijkstra(graph.adjacency, directed=True, indices=[node])[0]
+    return lengths.astype(graph.lengths.dtype, copy=False)

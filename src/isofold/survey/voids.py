@@ -14,7 +14,7 @@ import numpy as np
 
 from isofold._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["NO_VOID", "Void", "most_lasting_void"]
+__all__ = ["NO_VOID", "Void", "enclosing_radius", "most_lasting_void"]
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,10 @@ class _Complex:
         square = np.ix_(common, common)
         link = self.is_joined[square]
         sums = self.loops.words[i, common] ^ self.loops.words[j, common]
+        if not self.voids.births and (link.sum(axis=1) == len(common) - 1).any():
+            # A landmark is joined to all others: nothing opens, and there is nothing to close.
+            self.loops.words[i, j] = self.loops.words[j, i] = sums[0]
+            return
         sides = self.voids.words[i][square] ^ self.voids.words[j][square]
         words = np.zeros(len(common), dtype=np.int64)
         is_seen = np.zeros(len(common), dtype=bool)
@@ -137,14 +141,25 @@ def _spread(
         front += new.tolist()
 
 
+def enclosing_radius(distances: FloatArray) -> float:
+    """Return the least radius around a landmark that holds all: there every class has ended.
+
+    From there on all simplices contain this landmark, or may be joined with it: a cone.
+    """
+    return float(distances.max(axis=1).min())
+
+
 def most_lasting_void(distances: FloatArray, *, last_birth: float) -> Void:
     """Return the hollow with the largest ratio of death over birth."""
     rows, columns = np.triu_indices(len(distances), k=1)
     lengths = distances[rows, columns]
     state = _Complex(len(distances))
+    last_death = enclosing_radius(distances)
     t = 0.0
     for at in np.argsort(lengths, kind="stable"):
         t = float(lengths[at])
+        if t > last_death:
+            break
         if t > last_birth and min(state.voids.births.values(), default=t) > last_birth:
             break
         state.add(int(rows[at]), int(columns[at]), t)

@@ -7,6 +7,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from isofold import Unfold, datasets
 from isofold.embedding.unfold.rehearsal import HARMLESS, distortion_of
+from isofold.embedding.unfold.trials import FAR_WORTH
 from isofold.exceptions import DoubtfulMapWarning
 from isofold.neighbors import build_graph, edge_errors, mean_at_nodes
 from isofold.quality import procrustes_error
@@ -27,7 +28,7 @@ def test_a_folded_map_is_neither_taken_nor_hidden():
 
 def test_doubts_of_a_stitched_map_are_told():
     # A cap of a sphere: stitched best, but no sheet.
-    X = datasets.spherical_cap(300, angle=70.0, random_state=0).X
+    X = datasets.spherical_cap(300, angle=65.0, random_state=0).X
     with pytest.warns(DoubtfulMapWarning) as caught:
         unfold = Unfold(random_state=0, n_jobs=1, tolerance=0.5).fit(X)
     assert unfold.decision_.method == "ipa"
@@ -37,7 +38,9 @@ def test_doubts_of_a_stitched_map_are_told():
     for message in serious:
         assert message in unfold.decision_.reasons
         assert message in str(caught[0].message)
-    assert "It did best of all methods on samples that they had not seen." in str(unfold.decision_)
+    scores = {c.method: c.score for c in unfold.decision_.candidates}
+    assert scores["neighbor_map"] > scores["ipa"] > scores["neighbor_map"] - FAR_WORTH
+    assert "It did about as well as any method" in str(unfold.decision_)
     assert_told(unfold)
 
 

@@ -42,13 +42,24 @@ DECISION_TEXTS = {
     ),
     "disagreement": Text("Patches of the data disagree by {value:.0%} where they overlap."),
     "best_method": Text("It did best of all methods on samples that they had not seen."),
+    "best_method/far": Text(
+        "It did about as well as any method on samples that they had not seen, and keeps far "
+        "distances, too."
+    ),
     "best_method/seen": Text("It did best of all methods."),
     "more_dimensions": Text(
         "Data of about {dimension:#dimension} cannot keep all distances in "
         "{kept:#dimension}; local distances were favored."
     ),
+    "more_dimensions/neighbors": Text(
+        "Data of about {dimension:#dimension} cannot keep all distances in "
+        "{kept:#dimension}; neighbors came first, then the distances to them."
+    ),
     "distances_only": Text("Only distances are known, so no patches could be stitched."),
     "not_a_sheet": Text("The data are not a sheet that lies flat; local distances were favored."),
+    "not_a_sheet/neighbors": Text(
+        "The data are not a sheet that lies flat; neighbors came first, then the distances to them."
+    ),
     "unconfirmed": Text(
         "Stitching could not confirm a sheet of {dimension:#dimension} (doubts: {doubts}). This "
         "map may fold or tear the data."
@@ -59,6 +70,10 @@ DECISION_TEXTS = {
     ),
     "quality/lengths": Text(
         "How true it is: distances between neighbors are off by {value:.1%} (median)."
+    ),
+    "dial": Text(
+        "NeighborMap by itself has a dial: {p.balance:=0.8} would make distances between neighbors "
+        "truer and keep fewer neighbors."
     ),
     "sheet_noise": Text("Most of that is noise across the sheet, which the map leaves out."),
     "alternative": Text(

@@ -49,6 +49,11 @@ class Clock:
         """Return whether half of the time has passed."""
         return self.left() < (1.0 - LATE) * self.seconds
 
+    def is_ample(self, n_samples: int, n_features: int) -> bool:
+        """Return whether all samples can be fitted without a thought of time."""
+        in_time = SAMPLES_A_SECOND * self.left() * min(1.0, MANY_FEATURES / n_features)
+        return n_samples <= in_time
+
     def most_samples(self, wanted: int, n_features: int) -> int:
         """Return how many samples to look at: as many as wanted, if there is time for them."""
         in_time = SAMPLES_A_SECOND * self.seconds * min(1.0, MANY_FEATURES / n_features)

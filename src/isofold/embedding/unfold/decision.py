@@ -10,14 +10,22 @@ import numpy as np
 from isofold._findings import Finding, Severity
 from isofold.embedding.catalog import BY_CLASS
 from isofold.embedding.unfold.rehearsal import FEW, Candidate, Judgement
-from isofold.embedding.unfold.trials import Trial
+from isofold.embedding.unfold.trial import Trial
 from isofold.quality import MapSummary
 from isofold.survey import Survey
 
 __all__ = ["Decision", "explain"]
 
-CLASSES = {"ipa": "IPA", "local_mds": "LocalMDS", "pca": "Projection"}
+CLASSES = {
+    "ipa": "IPA",
+    "local_mds": "LocalMDS",
+    "neighbor_map": "NeighborMap",
+    "pca": "Projection",
+}
 """The classes of the candidates, by the name that a decision gives them."""
+
+LOCAL = ("local_mds", "neighbor_map")
+"""The candidates that give up far distances."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +35,7 @@ class Decision:
     Attributes
     ----------
     method : str
-        "ipa", "local_mds" or "pca".
+        "ipa", "local_mds", "neighbor_map" or "pca".
     n_components : int
         Dimension of the map.
     candidates : tuple of Candidate
@@ -69,11 +77,13 @@ class Decision:
     def __str__(self) -> str:
         if not self.candidates:
             return "\n".join(self.reasons)
-        rows = [f"{'method':<10} {'score':>7} {'kept':>7} {'length error':>13} {'seconds':>8}"]
+        heads = ("score", "kept", "length error", "on the map", "seconds")
+        rows = [f"{'method':<12}" + "".join(f" {head:>12}" for head in heads)]
         for c in self.candidates:
             mark = "  <- used" if c.method == self.method else ""
-            figures = f"{c.score:>7.3f} {c.kept:>7.3f} {c.length_error:>13.3f} {c.seconds:>8.2f}"
-            rows.append(f"{c.method:<10} {f'  failed: {c.note}' if c.note else figures}{mark}")
+            values = (c.score, c.kept, c.length_error, c.shown_error, c.seconds)
+            figures = "".join(f" {value:>12.3f}" for value in values)
+            rows.append(f"{c.method:<12}{f'   failed: {c.note}' if c.note else figures}{mark}")
         return "\n".join([*self.reasons, *rows])
 
 
@@ -100,6 +110,7 @@ def explain(
         *_find_doubts(trial),
         *_find_partly(trial, survey),
         _find_quality(quality),
+        *((Finding.of("dial"),) if trial.method == "neighbor_map" else ()),
         *((Finding.of("sheet_noise"),) if trial.is_sheet and lost else ()),
         *alternative,
         # Neighbors of a noisy sheet are off by their noise, which its map leaves out.
@@ -132,12 +143,23 @@ def _find_reason(trial: Trial, survey: Survey) -> Iterator[Finding]:
         return
     if judgement is not None and judgement.is_stitched and judgement.misfit > 0.0:
         yield Finding.of("disagreement", value=judgement.misfit)
-    if trial.method != "local_mds":
-        yield Finding.of("best_method", form="seen" if survey.n_samples < FEW else "")
-    elif survey.suggested_dimension > r:
-        yield Finding.of("more_dimensions", dimension=survey.suggested_dimension, kept=r)
+    form = "neighbors" if trial.method == "neighbor_map" else ""
+    if trial.method in LOCAL and survey.suggested_dimension > r:
+        yield Finding.of("more_dimensions", form=form, dimension=survey.suggested_dimension, kept=r)
+    elif trial.method in LOCAL and getattr(trial.embedder, "metric", "") == "precomputed":
+        yield Finding.of("distances_only")
+    elif trial.method in LOCAL:
+        yield Finding.of("not_a_sheet", form=form)
     else:
-        yield Finding.of("distances_only" if judgement is None else "not_a_sheet")
+        yield Finding.of("best_method", form=_how_it_did(trial, survey))
+
+
+def _how_it_did(trial: Trial, survey: Survey) -> str:
+    """Return the form of the sentence about the method that was best, or nearly."""
+    if survey.n_samples < FEW:
+        return "seen"
+    scores = {candidate.method: candidate.score for candidate in trial.candidates}
+    return "far" if max(scores, key=scores.__getitem__) == "neighbor_map" else ""
 
 
 def _find_sheet(judgement: Judgement, r: int, *, n_parts: int) -> Finding:

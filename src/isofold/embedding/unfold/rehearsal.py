@@ -2,7 +2,8 @@
 
 A rehearsal fits every candidate to most of a sample of the data and places the rest by its
 `transform`. Its score is the fraction of a held-out sample's true neighbors that are its
-neighbors on the map, times how true the distances to them are.
+neighbors on the map, times how true distances are: those to its neighbors in the data, and those to
+its neighbors on the map, which are what one reads off it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,14 +23,26 @@ from isofold._progress.stages import interrupted, interruptible, stage
 from isofold._typing import FloatArray, IntArray
 from isofold.embedding.ipa import IPA
 from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
+from isofold.embedding.neighbor_map import NeighborMap
 from isofold.embedding.unfold.projection import Projection
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning, InvalidInputError
+from isofold.linalg import row_space_coordinates
 from isofold.neighbors import Neighbors, build_graph, build_search, edge_errors, mean_at_nodes
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.precomputed import nearest_in_rows
+from isofold.neighbors.search.protocol import pair_distances
 from isofold.stitching.rules import RULES
 
-__all__ = ["Candidate", "Judgement", "fit_quietly", "judge", "judgement_of", "rehearse"]
+__all__ = [
+    "Candidate",
+    "Effort",
+    "HeldOut",
+    "Judgement",
+    "fit_quietly",
+    "judge",
+    "judgement_of",
+    "rehearse",
+]
 
 REHEARSED = 1250
 """Samples of a rehearsal: a second or two for all candidates."""
@@ -36,6 +50,9 @@ REHEARSED = 1250
 FOLDS, ENOUGH_HELD = 5, 250
 """Folds of which one is held out, and how many samples are to be held out in all: fewer samples are
 rehearsed several times, with other folds held out, so that chance does not decide."""
+
+FIRST = 250
+"""Samples of a first rehearsal, one fold of which is held out: some tenths of a second."""
 
 FEW = 40
 """Fewer samples are not divided: candidates are judged by what they saw."""
@@ -68,6 +85,53 @@ its score: a cylinder pressed flat has one in two, a sharp edge one in three hun
 IPA_SAMPLE, GRAPH_FRACTION = 100_000, 0.3
 """Samples beyond which stitching takes hardly longer: it works on a sample of them; and the time of
 a graph of all samples beside that of local scaling, as both grow with the data."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is rehearsed.
+
+    Attributes
+    ----------
+    most : int
+        Samples, at most.
+    held : int
+        Samples that are held out in all, if there are enough.
+    """
+
+    most: int = REHEARSED
+    held: int = ENOUGH_HELD
+
+    @classmethod
+    def first(cls, most: int) -> Effort:
+        """Return the effort of a first rehearsal, with at most so many samples."""
+        return cls(min(FIRST, most), held=1)
+
+
+EVERYTHING = Effort()
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How held-out samples lie on a map.
+
+    Attributes
+    ----------
+    kept : float
+        Fraction of their neighbors that are neighbors on the map.
+    length_error, shown_error : float
+        Median relative error of the distances to their neighbors in the data, and on the map.
+    """
+
+    kept: float
+    length_error: float
+    shown_error: float
+
+    @property
+    def score(self) -> float:
+        """What is kept, times how true both kinds of distances are on average."""
+        errors = min(1.0, self.length_error), min(1.0, self.shown_error)
+        return self.kept * (1.0 - sum(errors) / 2.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,13 +189,13 @@ class Candidate:
     Attributes
     ----------
     method : str
-        "ipa", "local_mds" or "pca".
+        "ipa", "local_mds", "neighbor_map" or "pca".
     score : float
-        ``kept * (1 - length_error)``, 0 at least; NaN if it was not rehearsed.
+        `kept` times one less the mean of both errors, each at most 1; NaN if it was not rehearsed.
     kept : float
         Fraction of the neighbors of held-out samples that are neighbors on the map.
-    length_error : float
-        Median relative error of the distances to them.
+    length_error, shown_error : float
+        Median relative error of the distances to them, and to their neighbors on the map.
     seconds, placing : float
         Time of the fit in the rehearsal, and of placing one held-out sample.
     judgement : Judgement or None
@@ -144,6 +208,7 @@ class Candidate:
     score: float = float("nan")
     kept: float = float("nan")
     length_error: float = float("nan")
+    shown_error: float = float("nan")
     seconds: float = float("nan")
     placing: float = 0.0
     judgement: Judgement | None = field(default=None)
@@ -171,7 +236,7 @@ def make_embedder(method: str, n_components: int, **shared: Any) -> BaseEmbedder
     """Return the unfitted embedder of a candidate."""
     if method == "pca":
         return Projection(n_components=n_components)
-    known = {"ipa": IPA, "local_mds": LocalMDS}
+    known = {"ipa": IPA, "local_mds": LocalMDS, "neighbor_map": NeighborMap}
     return known[method](n_components=n_components, **shared)
 
 
@@ -179,27 +244,30 @@ def rehearse(
     methods: tuple[str, ...],
     X: FloatArray,
     n_components: int,
-    rng: np.random.RandomState,
+    seed: int,
     *,
     is_distances: bool = False,
-    most: int = REHEARSED,
+    effort: Effort = EVERYTHING,
     is_late: Callable[[], bool] = bool,
     **shared: Any,
 ) -> tuple[Candidate, ...]:
     """Fit candidates to most of the data and judge them by the rest."""
-    n = min(len(X), most)
-    order = rng.permutation(len(X))[:n]
+    n = min(len(X), effort.most)
+    order = np.random.RandomState(seed).permutation(len(X))[:n]
+    chosen = np.sort(order)
+    known = X[np.ix_(chosen, chosen)] if is_distances else row_space_coordinates(X[chosen])
+    order = np.searchsorted(chosen, order)
     folds = [(np.arange(n), np.arange(n))]
     if n >= FEW:
         splits = np.array_split(np.arange(n), FOLDS)
-        n_runs = min(FOLDS, -(-ENOUGH_HELD // len(splits[-1])))
+        n_runs = min(FOLDS, -(-effort.held // len(splits[-1])))
         folds = [
             (np.sort(np.delete(order, held)), np.sort(order[held])) for held in splits[:n_runs]
         ]
     runs: dict[str, list[Candidate]] = {method: [] for method in methods}
     with interruptible(), stage("rehearsal", total=len(folds) * len(methods)) as steps:
         for train, test in folds:
-            rehearsal = Rehearsal(X, train, test, is_distances, n_components, shared)
+            rehearsal = Rehearsal(known, train, test, is_distances, n_components, shared)
             for method in methods:
                 if not interrupted() or not any(runs.values()):
                     runs[method].append(rehearsal.run(method))
@@ -255,12 +323,19 @@ class Rehearsal:
         placed = embedder.embedding_ if is_same else embedder.transform(held)
         placing = time.perf_counter() - begin - seconds
         found = self._nearest(fitted, held, is_same=is_same)
-        kept, length_error = judge(found, embedder.embedding_, placed, is_same=is_same)
+        held_out = judge(
+            found,
+            partial(self._lengths, fitted, held),
+            embedder.embedding_,
+            placed,
+            is_same=is_same,
+        )
         return Candidate(
             method,
-            score=kept * max(0.0, 1.0 - length_error),
-            kept=kept,
-            length_error=length_error,
+            score=held_out.score,
+            kept=held_out.kept,
+            length_error=held_out.length_error,
+            shown_error=held_out.shown_error,
             seconds=seconds,
             placing=placing / len(placed),
             judgement=judgement_of(embedder),
@@ -268,6 +343,12 @@ class Rehearsal:
 
     def _rows(self, rows: IntArray) -> FloatArray:
         return self.X[np.ix_(rows, self.train)] if self.is_distances else self.X[rows]
+
+    def _lengths(self, fitted: FloatArray, held: FloatArray, indices: IntArray) -> FloatArray:
+        """Return the distances in the data between held-out and some fitted samples."""
+        if self.is_distances:
+            return np.take_along_axis(held, indices, axis=1)
+        return pair_distances(held, fitted, indices)
 
     def _nearest(self, fitted: FloatArray, held: FloatArray, *, is_same: bool) -> Neighbors:
         k = min(JUDGED_NEIGHBORS, max(1, (len(fitted) - 1) // 3))
@@ -295,6 +376,7 @@ def _summed(method: str, runs: list[Candidate]) -> Candidate:
         score=float(np.mean([run.score for run in runs])),
         kept=float(np.mean([run.kept for run in runs])),
         length_error=float(np.mean([run.length_error for run in runs])),
+        shown_error=float(np.mean([run.shown_error for run in runs])),
         seconds=float(np.mean([run.seconds for run in runs])),
         placing=float(np.mean([run.placing for run in runs])),
         judgement=worst,
@@ -325,18 +407,34 @@ def judgement_of(embedder: BaseEmbedder) -> Judgement | None:
 
 
 def judge(
-    near: Neighbors, on_map: FloatArray, placed: FloatArray, *, is_same: bool
-) -> tuple[float, float]:
-    """Return the fraction of neighbors kept, and the median error of the distances to them."""
-    lengths = near.distances.astype(np.float64)
-    found = nearest_points(on_map, placed, lengths.shape[1], is_same=is_same).indices
-    same = (near.indices[:, :, None] == found[:, None, :]).any(axis=2)
-    mapped = np.linalg.norm(placed[:, None, :].astype(np.float64) - on_map[near.indices], axis=2)
+    near: Neighbors,
+    lengths_to: Callable[[IntArray], FloatArray],
+    on_map: FloatArray,
+    placed: FloatArray,
+    *,
+    is_same: bool,
+) -> HeldOut:
+    """Return how placed samples lie among those on a map, given their neighbors in the data."""
+    shown = nearest_points(on_map, placed, near.indices.shape[1], is_same=is_same)
+    same = (near.indices[:, :, None] == shown.indices[:, None, :]).any(axis=2)
+    between = placed[:, None, :].astype(np.float64) - on_map[near.indices]
+    mapped = np.linalg.norm(between, axis=2)
+    if not (near.distances > 0.0).any():
+        return HeldOut(1.0, 0.0, 0.0)
+    return HeldOut(
+        float(same.mean()),
+        _median_error(mapped, near.distances),
+        _median_error(shown.distances, lengths_to(shown.indices)),
+    )
+
+
+def _median_error(mapped: FloatArray, lengths: FloatArray) -> float:
+    """Return the median relative error of mapped distances; copies have none."""
     apart = lengths > 0.0
     if not apart.any():
-        return 1.0, 0.0
-    errors = np.abs(mapped[apart] / lengths[apart] - 1.0)
-    return float(same.mean()), float(np.median(errors))
+        return 0.0
+    errors = np.abs(mapped[apart].astype(np.float64) / lengths[apart] - 1.0)
+    return float(np.median(errors))
 
 
 def distortion_of(points: FloatArray, embedding: FloatArray) -> FloatArray:

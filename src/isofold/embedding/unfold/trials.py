@@ -14,11 +14,13 @@ from isofold._progress.stages import closing, interrupt, interrupted, stage
 from isofold._typing import FloatArray, IntArray
 from isofold.embedding.ipa import IPA
 from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
+from isofold.embedding.neighbor_map import MOST_COMPONENTS
 from isofold.embedding.unfold.budget import FRACTION_OF_TIME, LEAST_FITTED, Clock
 from isofold.embedding.unfold.rehearsal import (
     FEW,
     REHEARSED,
     Candidate,
+    Effort,
     Judgement,
     distortion_of,
     fit_quietly,
@@ -27,6 +29,7 @@ from isofold.embedding.unfold.rehearsal import (
     rehearsal_size,
     rehearse,
 )
+from isofold.embedding.unfold.trial import Choice, Trial
 from isofold.neighbors import NeighborGraph, build_search
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.patches.noise_axes import is_flat
@@ -34,10 +37,7 @@ from isofold.stitching.rules import RULES
 from isofold.survey import Survey
 from isofold.survey.data import NEIGHBORS
 
-__all__ = ["Choice", "Trial", "Trials"]
-
-POINTS, DISTANCES = ("ipa", "local_mds", "pca"), ("local_mds",)
-"""The candidates, by what is known of the samples."""
+__all__ = ["Trials"]
 
 MOST_DIMENSIONS = 12
 """Dimensions that are tried at most."""
@@ -46,97 +46,23 @@ NEARLY = 1.0
 """How far the estimated dimension may exceed that of the map for stitching to be tried on all data
 although it failed in the rehearsal: in a sample the layers of a roll lie closer to each other."""
 
+BEYOND, LEAST_SEEN = 1.5, 2
+"""How far the estimated dimension must exceed that of the map for stitching to be left out, unless
+a gap in the spectrum says otherwise, and the least dimension of which such a gap can be seen. Among
+the noisy shapes of experiments/shapes in 20 dimensions, no sheet has an estimate above 3.3 without
+a gap at 2; curves have."""
+
 PAIRS_A_SECOND, LEAST_EPOCHS = 1.5e8, 30
 """Pairs of samples that move each other in a second, and the fewest sweeps, where time is too short
 for as many as by default."""
 
+FAR_WORTH = 0.01
+"""What far distances are worth, in units of the score, on data with hardly more dimensions than the
+map: stitching and local scaling keep them there, and neighbor embedding does not."""
+
 LOOSE_MISFIT, CLEAR_LEAD = 0.3, 1.05
 """Misfit of patches from which on a stitched map must have this many times the score of the others
 to be used: below are caps, half globes and strips, above clouds, where chance decides."""
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """A dimension, why it was taken, and how the candidates did in it.
-
-    Attributes
-    ----------
-    n_components : int
-        The dimension.
-    reason : Finding or None
-        Why, if it was not given.
-    candidates : tuple of Candidate
-        The rehearsed candidates; empty if there was no need to.
-    """
-
-    n_components: int
-    reason: Finding | None
-    candidates: tuple[Candidate, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """The method that was decided for, fitted.
-
-    Attributes
-    ----------
-    method : str
-        Its name.
-    choice : Choice
-        Dimension and rehearsed candidates.
-    embedder : embedder
-        The fitted method.
-    rows : ndarray of int
-        The samples it was fitted to.
-    embedding : ndarray of shape (n_samples, n_components)
-        The map of all samples.
-    judgement : Judgement or None
-        What the stitched map of all samples, or else of the rehearsal, says of itself.
-    is_exact : bool
-        Whether the data have no more dimensions than the map.
-    """
-
-    method: str
-    choice: Choice
-    embedder: BaseEmbedder
-    rows: IntArray
-    embedding: FloatArray
-    judgement: Judgement | None
-    is_exact: bool = False
-
-    @property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """The candidates."""
-        return self.choice.candidates
-
-    @property
-    def is_sheet(self) -> bool:
-        """Whether the data are a sheet that was unfolded."""
-        return self.method == "ipa" and self.judgement is not None and self.judgement.is_sheet
-
-    def doubts(self, survey: Survey) -> frozenset[str]:
-        """Return the codes of all doubts that the evidence raised, whatever method was taken."""
-        found = frozenset() if self.judgement is None else self.judgement.doubts
-        if self.is_exact or self.is_sheet:
-            return found
-        seen = {shape.code for shape in survey.raised}
-        return found | seen | ({"components"} if len(survey.parts) > 1 else set())
-
-    def evidence(self, survey: Survey) -> dict[str, float]:
-        """Return the figures that decided, by name, as far as they are known."""
-        figures = {
-            "dimension": survey.dimension,
-            "components": float(len(survey.parts)),
-            "noise": survey.parts[0].noise,
-            "sampling": survey.sampling,
-            "exact": float(self.is_exact),
-        }
-        if self.judgement is not None:
-            figures["misfit"] = self.judgement.misfit
-            figures["certified"] = float(self.judgement.certified)
-            figures["estimated_error"] = self.judgement.estimated_error
-        figures |= {f"score_{c.method}": c.score for c in self.candidates}
-        return {name: value for name, value in figures.items() if np.isfinite(value)}
 
 
 @dataclass(eq=False)
@@ -171,8 +97,9 @@ class Trials:
 
     def given_dimension(self, n_components: int) -> Choice:
         """Return the choice of a dimension that the user made."""
-        candidates = () if self._is_flat(n_components) else self._rehearse(n_components)
-        return Choice(n_components, None, candidates)
+        if self._may_be_flat_sheet(n_components) and not self._is_flat(n_components):
+            return Choice(n_components, is_open=True)
+        return self._tried(n_components)
 
     def smallest_dimension(self, tolerance: float) -> Choice:
         """Return the smallest dimension in which distances are kept to a tolerance."""
@@ -181,7 +108,7 @@ class Trials:
         suggested = min(self.survey.suggested_dimension, self._most_dimensions())
         tried = dict[int, Choice]()
         for r in range(1, self._most_dimensions() + 1):
-            tried[r] = self.given_dimension(r)
+            tried[r] = self._tried(r)
             if not tried[r].candidates:
                 return tried[r]
             if any(c.length_error <= tolerance for c in tried[r].candidates):
@@ -199,7 +126,7 @@ class Trials:
             tolerance=tolerance,
             dimension=suggested,
         )
-        return replace(tried.get(suggested) or self.given_dimension(suggested), reason=reason)
+        return replace(tried.get(suggested) or self._tried(suggested), reason=reason)
 
     def _smallest_for_graph(self, tolerance: float) -> Choice:
         """Return the smallest dimension in which known distances are kept to a tolerance."""
@@ -208,51 +135,68 @@ class Trials:
             errors[r] = self._fitted("local_mds", r, everything).length_errors_.median
             if errors[r] <= tolerance:
                 reason = Finding.of("chosen_dimension", dimension=r, tolerance=tolerance)
-                return Choice(r, reason, ())
+                return Choice(r, reason)
             if self.clock.is_late() or interrupted():
                 break
         best = min(errors, key=errors.__getitem__)
         reason = Finding.of(
             "chosen_dimension", form="best", largest=r, tolerance=tolerance, dimension=best
         )
-        return Choice(best, reason, ())
+        return Choice(best, reason)
 
     def decide(self, choice: Choice) -> Trial:
         """Return the method that suits the data, fitted; after an interruption what is known."""
         try:
             return self._decided(choice)
         except KeyboardInterrupt:
-            if interrupted() or not choice.candidates:
+            if interrupted() or not (choice.candidates or choice.is_open):
                 raise
             interrupt()
             return self._closed(choice)
 
     def _decided(self, choice: Choice) -> Trial:
         r = choice.n_components
-        everything = np.arange(self.X.shape[0])
+        sheet = None
+        if choice.is_open:
+            sheet = self._trial(Candidate("ipa"), choice)
+            if interrupted() or sheet.is_sheet:
+                return sheet
+            choice = self._tried(r)
         if not choice.candidates:
-            method = "local_mds" if sp.issparse(self.X) else "pca"
-            embedder = self._fitted(method, r, everything)
-            embedding, is_exact = embedder.embedding_, method == "pca"
-            return Trial(method, choice, embedder, everything, embedding, None, is_exact=is_exact)
+            return self._unrehearsed(choice)
         if interrupted():
             return self._closed(choice)
-        stitched, others = choice.candidates[0], choice.candidates[1:]
-        if self.is_distances:
-            return self._trial(stitched, choice)
-        best = max(others, key=lambda candidate: candidate.score)
-        judgement = stitched.judgement
-        is_best = _leads(stitched, best)
-        if is_best or self._may_be_sheet(stitched, r):
-            trial = self._trial(stitched, choice)
+        by_name = {candidate.method: candidate for candidate in choice.candidates}
+        stitched = by_name.pop("ipa", None)
+        best = max(by_name.values(), key=lambda candidate: self._worth(candidate, r))
+        if stitched is None:
+            return self._trial(best, choice)
+        judgement, is_best = stitched.judgement, _leads(stitched, self._worth(best, r))
+        if sheet is not None or is_best or self._may_be_sheet(stitched, r):
+            trial = self._trial(stitched, choice) if sheet is None else sheet
             judgement = trial.judgement
-            if interrupted():
-                return trial
-            if judgement is not None and judgement.is_sheet:
+            if interrupted() or trial.is_sheet:
                 return trial
             if is_best and judgement is not None and not judgement.is_folded:
-                return trial
+                return replace(trial, choice=choice)
         return self._trial(best, choice, judgement)
+
+    def _worth(self, candidate: Candidate, n_components: int) -> float:
+        """Return the score of a candidate, less what it loses of far distances."""
+        is_near_only = candidate.method == "neighbor_map" and not self.is_beyond(n_components)
+        return candidate.score - (FAR_WORTH if is_near_only else 0.0)
+
+    def _unrehearsed(self, choice: Choice) -> Trial:
+        """Return the method for flat data, or for a graph of known distances."""
+        everything, method = np.arange(self.X.shape[0]), "pca"
+        if sp.issparse(self.X):
+            is_beyond = self.is_beyond(choice.n_components)
+            method = self._usual(choice.n_components) if is_beyond else "local_mds"
+        embedder = self._fitted(method, choice.n_components, everything)
+        is_exact = method == "pca"
+        return Trial(
+            method, choice, embedder, everything, embedder.embedding_, None, is_exact=is_exact
+        )
 
     def alternative(self, trial: Trial) -> tuple[Finding, ...]:
         """Return what as many dimensions as the data have, or 12, would give; empty if nothing."""
@@ -261,13 +205,13 @@ class Trials:
         enough = r <= trial.choice.n_components or is_sheet or not trial.candidates
         if enough or self.clock.is_late() or interrupted():
             return ()
-        (candidate,) = self._rehearse(r, DISTANCES)
+        (candidate,) = self._rehearse(r, ("local_mds",), trial.choice.effort)
         used = next(c for c in trial.candidates if c.method == trial.method)
         if candidate.note or not candidate.length_error < used.length_error:
             return ()
         note = Finding.of(
             "alternative",
-            form="" if self._n_rehearsed() < FEW else "unseen",
+            form="" if trial.choice.effort.most < FEW else "unseen",
             dimension=r,
             kept=candidate.kept,
             used_kept=used.kept,
@@ -292,26 +236,70 @@ class Trials:
             nearest = build_search(self.X[trial.rows]).query(self.X, 1).indices[:, 0]
         return np.asarray(fitted[nearest])
 
+    def _tried(self, n_components: int) -> Choice:
+        """Return a dimension with its candidates, rehearsed.
+
+        Where the data have more dimensions than the map, a small rehearsal comes first. If the
+        method that usually suits such data does best, that settles it: its lead only grows with
+        the sample (experiments/real_data).
+        """
+        if sp.issparse(self.X) or self._is_flat(n_components):
+            return Choice(n_components)
+        methods, effort = self._methods(n_components), self._effort()
+        if self.is_beyond(n_components):
+            methods = tuple(method for method in methods if method != "ipa")
+            small = Effort.first(effort.most)
+            found = self._rehearse(n_components, methods, small)
+            best = max(found, key=lambda candidate: candidate.score)
+            if best.method == self._usual(n_components) or interrupted():
+                return Choice(n_components, None, found, small)
+        found = self._rehearse(n_components, methods, effort)
+        return Choice(n_components, None, found, effort)
+
+    def _methods(self, n_components: int) -> tuple[str, ...]:
+        """Return the candidates."""
+        maps = ("local_mds", "neighbor_map")[: 2 if n_components <= MOST_COMPONENTS else 1]
+        return maps if self.is_distances else ("ipa", *maps, "pca")
+
+    def _usual(self, n_components: int) -> str:
+        """Return the method that usually suits data of more dimensions than the map."""
+        return "neighbor_map" if n_components <= MOST_COMPONENTS else "local_mds"
+
     def _rehearse(
-        self, n_components: int, methods: tuple[str, ...] | None = None
+        self, n_components: int, methods: tuple[str, ...], effort: Effort
     ) -> tuple[Candidate, ...]:
-        if sp.issparse(self.X):
-            return ()
         return rehearse(
-            methods or (DISTANCES if self.is_distances else POINTS),
+            methods,
             self.X,
             n_components,
-            self.rng,
+            self.shared["random_state"],
             is_distances=self.is_distances,
-            most=self._n_rehearsed(),
+            effort=effort,
             is_late=self.clock.is_late,
             **self.shared,
         )
 
-    def _n_rehearsed(self) -> int:
-        """Return how many samples are rehearsed."""
+    def _effort(self) -> Effort:
+        """Return how much can be rehearsed."""
         width = 1 if self.is_distances else self.X.shape[1]
-        return min(self.X.shape[0], self.clock.most_samples(REHEARSED, width))
+        return Effort(min(self.X.shape[0], self.clock.most_samples(REHEARSED, width)))
+
+    def is_beyond(self, n_components: int) -> bool:
+        """Return whether the data clearly have more dimensions than the map."""
+        excess = self.survey.dimension - n_components
+        gap = self.survey.parts[0].gap_dimension
+        return excess > BEYOND and gap != n_components and n_components >= LEAST_SEEN
+
+    def _may_be_flat_sheet(self, n_components: int) -> bool:
+        """Return whether to stitch first: the data may be a sheet, and there is time for all."""
+        if self.is_distances:
+            return False
+        return self._is_thin(n_components) and self.clock.is_ample(*self.X.shape)
+
+    def _is_thin(self, n_components: int) -> bool:
+        """Return whether the survey says that the data may be a sheet."""
+        gap = self.survey.parts[0].gap_dimension
+        return self.survey.dimension <= n_components + NEARLY or gap == n_components
 
     def _is_flat(self, n_components: int) -> bool:
         """Return whether the data have no more dimensions than the map: nothing to unfold."""
@@ -333,14 +321,12 @@ class Trials:
         judgement = stitched.judgement
         if judgement is None:
             return False
-        gap = self.survey.parts[0].gap_dimension
-        is_thin = self.survey.dimension <= n_components + NEARLY or gap == n_components
-        return judgement.misfit <= RULES.largest_misfit or is_thin
+        return judgement.misfit <= RULES.largest_misfit or self._is_thin(n_components)
 
     def _closed(self, choice: Choice) -> Trial:
         """Return the best candidate so far, fitted again to as many samples as were rehearsed."""
-        best = max(choice.candidates, key=lambda candidate: candidate.score)
-        n, size = self.X.shape[0], rehearsal_size(self.X.shape[0], self._n_rehearsed())
+        best = max(choice.candidates, key=lambda c: c.score, default=Candidate("ipa"))
+        n, size = self.X.shape[0], rehearsal_size(self.X.shape[0], self._effort().most)
         with closing():
             return self._trial(best, choice, rows=np.sort(self.rng.permutation(n)[:size]))
 
@@ -353,7 +339,7 @@ class Trials:
     ) -> Trial:
         """Return a candidate fitted to some samples, or to as many as time allows."""
         if rows is None:
-            rows = self._rows_in_time(candidate)
+            rows = self._rows_in_time(candidate, choice.effort)
         with stage("embed samples"):
             embedder = self._fitted(candidate.method, choice.n_components, rows)
         everything = len(rows) == self.X.shape[0]
@@ -366,10 +352,12 @@ class Trials:
             candidate.method, choice, embedder, rows, embedding, judgement if own is None else own
         )
 
-    def _rows_in_time(self, candidate: Candidate) -> IntArray:
+    def _rows_in_time(self, candidate: Candidate, effort: Effort) -> IntArray:
         n = self.X.shape[0]
         size, allowed = n, FRACTION_OF_TIME * self.clock.left()
-        rehearsed = rehearsal_size(n, self._n_rehearsed())
+        # Rehearsals take place in the space of their rows, which has fewer columns.
+        allowed *= 1.0 if self.is_distances else min(1.0, effort.most / self.X.shape[1])
+        rehearsed = rehearsal_size(n, effort.most)
         while size > LEAST_FITTED and candidate.seconds_for(size, n, rehearsed) > allowed:
             size = max(LEAST_FITTED, int(0.8 * size))
         if size >= n:
@@ -403,10 +391,10 @@ class Trials:
         return {"graph": self.graph} if method == "ipa" and agree else {}
 
 
-def _leads(stitched: Candidate, best: Candidate) -> bool:
+def _leads(stitched: Candidate, best: float) -> bool:
     """Return whether a stitched map did better than the best of the others and is not folded."""
     judgement = stitched.judgement
     if judgement is None or judgement.is_folded:
         return False
     is_loose = judgement.misfit > LOOSE_MISFIT or not judgement.is_stitched
-    return stitched.score > (CLEAR_LEAD if is_loose else 1.0) * best.score
+    return stitched.score > (CLEAR_LEAD if is_loose else 1.0) * best

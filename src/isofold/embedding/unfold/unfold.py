@@ -1,11 +1,10 @@
 """Unfold: looks at the data, decides between methods, and says what was lost.
 
-1. Survey the data: components, copies, outliers, intrinsic dimension, noise, shapes.
-2. Rehearse the candidates on a sample, judged by samples that they did not see.
-3. Stitch all data (IPA). If patches fit together, they are a sheet, and this is its map.
-4. Else take the candidate that did best in the rehearsal; on data of more dimensions than the map
-   this is local multidimensional scaling as a rule.
-5. Measure the map and explain the decision.
+1. Survey the data: components, copies, outliers, intrinsic dimension, noise.
+2. If they may be a sheet, stitch them (IPA). If patches fit together, this is the map.
+3. Else rehearse the candidates on a sample, judged by samples that they did not see, and take the
+   best. On data of more dimensions than the map this is NeighborMap as a rule.
+4. Measure the map, look for shapes that no flat map can keep, and explain the decision.
 
 No step knows a true answer. Where time is short, a sample of the data is fitted and the rest placed
 by the map.
@@ -14,7 +13,8 @@ by the map.
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from isofold._base import BaseEmbedder, Fit
 from isofold._findings import setting
-from isofold._progress.stages import stage
+from isofold._progress.stages import interrupted, stage
 from isofold._typing import Auto, FloatArray, Metric
 from isofold._validation import (
     check_choice,
@@ -35,17 +35,18 @@ from isofold._validation import (
 )
 from isofold.embedding.unfold.budget import Clock
 from isofold.embedding.unfold.decision import Decision, explain
-from isofold.embedding.unfold.trials import Trial, Trials
+from isofold.embedding.unfold.trial import Trial
+from isofold.embedding.unfold.trials import Trials
 from isofold.exceptions import InvalidInputError
 from isofold.extension import fit_from_distances
-from isofold.linalg import GramFactor, classical_scaling
+from isofold.linalg import GramFactor, classical_scaling, row_space_coordinates
 from isofold.neighbors import NeighborGraph
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.search.build import METRICS
 from isofold.quality import MapSummary, summary
-from isofold.survey import Survey, survey_graph, survey_samples
+from isofold.survey import Survey, survey_graph, survey_samples, survey_shapes
 from isofold.survey.data import MOST_SAMPLES
 
 __all__ = ["Unfold"]
@@ -61,11 +62,12 @@ EIGENVALUES_A_SECOND, FRACTION_FOR_POINTS = 1e9, 0.2
 LARGEST_ERROR = 0.01
 """Relative error of distances between neighbors up to which they are those of points."""
 
-MEASURED, LEAST_MEASURED, MEASURED_NEIGHBORS = 1000, 100, 12
+MEASURED, LEAST_MEASURED, MEASURED_NEIGHBORS = 300, 100, 12
 """Samples at which the finished map is measured, at most and at least, and neighbors of each."""
 
-DISTANCES_A_SECOND = 2e8
-"""Products of coordinates a second that measuring takes: all distances of each sample, twice."""
+MEASURED_PRODUCTS = 2e9
+"""Products of coordinates that measuring takes at most, unless for the fewest samples: all
+distances of each sample in some tenths of a second."""
 
 
 class Unfold(BaseEmbedder):
@@ -118,14 +120,16 @@ class Unfold(BaseEmbedder):
     See Also
     --------
     isofold.IPA : Used where the data are a sheet of the map's dimension.
-    isofold.LocalMDS : Used where they have more dimensions than the map.
+    isofold.NeighborMap : Used as a rule where they have more dimensions than the map.
+    isofold.LocalMDS : Used where it keeps more, as on curves that branch.
 
     Notes
     -----
-    Same seed, same map, unless `max_seconds` had to be enforced. `transform` is that of the
-    method used, row by row. A `DoubtfulMapWarning` is issued when distances are not kept to
-    `tolerance` (apart from what the noise of a sheet adds), or when the evidence raised any
-    doubt, whatever method was taken (``decision_.doubts``).
+    Same seed, same map, unless `max_seconds` had to be enforced: the map that the method used makes
+    by itself with this seed. `transform` is that of the method used, row by row. A
+    `DoubtfulMapWarning` is issued when distances are not kept to `tolerance` (apart from what the
+    noise of a sheet adds), or when the evidence raised any doubt, whatever method was taken
+    (``decision_.doubts``).
 
     Examples
     --------
@@ -166,12 +170,12 @@ class Unfold(BaseEmbedder):
         rng, clock = self._check(X)
         points = X if self.metric == "euclidean" else points_of(X, clock)
         known = X if points is None else points
-        graph = self._graph(known, clock, is_distances=points is None)
-        survey = self._survey(X, known, graph, clock, rng)
+        sight = self._look(known, clock, rng, is_distances=points is None)
+        survey = self._survey(sight, known)
         trials = Trials(
             known,
             is_distances=points is None,
-            graph=graph,
+            graph=sight.graph if sight.data is known else None,
             survey=survey,
             rng=rng,
             clock=clock,
@@ -182,7 +186,11 @@ class Unfold(BaseEmbedder):
         else:
             choice = trials.given_dimension(self.n_components)
         trial = trials.decide(choice)
-        quality = measure(X, trial, clock, metric=self.metric, rng=rng, n_jobs=self.n_jobs)
+        is_thick = trials.is_beyond(choice.n_components)
+        survey = sight.with_shapes(survey, trial, rng, is_thick=is_thick)
+        given = X if sight.is_sample_of(X) else sight.data
+        metric = self.metric if given is X else sight.metric
+        quality = measure(given, trial, metric=metric, rng=rng, n_jobs=self.n_jobs)
         decision = Decision(
             method=trial.method,
             n_components=choice.n_components,
@@ -209,36 +217,34 @@ class Unfold(BaseEmbedder):
             distortion=trials.distortion(trial),
         )
 
-    def _most_surveyed(self, X: Any, clock: Clock) -> int:
-        width = X.shape[1] if self.metric == "euclidean" else 1
-        return clock.most_samples(MOST_SAMPLES, width)
-
-    def _graph(self, known: Any, clock: Clock, *, is_distances: bool) -> NeighborGraph | None:
-        """Return the graph for the survey and the methods; None if only a sample is surveyed."""
-        if known.shape[0] > self._most_surveyed(known, clock) and not sp.issparse(known):
-            return None
+    def _look(
+        self, known: Any, clock: Clock, rng: np.random.RandomState, *, is_distances: bool
+    ) -> Sight:
+        """Return the samples that are looked at, all or some, with their graph."""
         metric = "precomputed" if is_distances else "euclidean"
-        return survey_graph(known, metric=metric, n_jobs=self.n_jobs)
+        width = known.shape[1] if self.metric == "euclidean" else 1
+        most = clock.most_samples(MOST_SAMPLES, width)
+        data = known
+        if known.shape[0] > most and not sp.issparse(known):
+            rows = np.sort(rng.choice(known.shape[0], most, replace=False))
+            data = known[np.ix_(rows, rows)] if is_distances else known[rows]
+        if not is_distances:
+            data = row_space_coordinates(data)
+        return Sight(data, metric, survey_graph(data, metric=metric, n_jobs=self.n_jobs))
 
-    def _survey(
-        self,
-        X: Any,
-        known: Any,
-        graph: NeighborGraph | None,
-        clock: Clock,
-        rng: np.random.RandomState,
-    ) -> Survey:
+    def _survey(self, sight: Sight, known: Any) -> Survey:
         """Survey the data, as points if there are points with the given distances."""
-        is_points = self.metric == "euclidean"
         survey = survey_samples(
-            known,
-            metric=self.metric if known is X else "euclidean",
-            max_samples=self._most_surveyed(X, clock),
-            graph=graph,
-            random_state=rng,
+            sight.data,
+            metric=sight.metric,
+            graph=sight.graph,
+            has_shapes=False,
             n_jobs=self.n_jobs,
         )
-        return survey if is_points else replace(survey, n_features=None, rank=None)
+        survey = replace(survey, n_samples=known.shape[0])
+        if self.metric == "euclidean":
+            return replace(survey, n_features=known.shape[1])
+        return replace(survey, n_features=None, rank=None)
 
     def _transform(self, X: FloatArray) -> FloatArray:
         if self.map_ is not self.estimator_.map_:
@@ -276,11 +282,50 @@ class Unfold(BaseEmbedder):
         return check_seed(self.random_state), clock
 
     def _shared(self, rng: np.random.RandomState) -> dict[str, Any]:
-        """Return the parameters of all candidates."""
-        shared = {"random_state": int(rng.randint(2**31 - 1)), "n_jobs": self.n_jobs}
+        """Return the parameters of all candidates; a given seed is theirs, too."""
+        seed = self.random_state if isinstance(self.random_state, Integral) else None
+        shared = {
+            "random_state": int(rng.randint(2**31 - 1) if seed is None else seed),
+            "n_jobs": self.n_jobs,
+        }
         if not isinstance(self.n_neighbors, str):
             shared["n_neighbors"] = self.n_neighbors
         return shared
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """The samples that are looked at.
+
+    Attributes
+    ----------
+    data : ndarray or csr_array
+        Points, in the space of their rows if they have more columns than that; or distances.
+    metric : str
+        Which of the two.
+    graph : NeighborGraph
+        Their graph of mutual neighbors, or of known distances.
+    """
+
+    data: Any
+    metric: str
+    graph: NeighborGraph
+
+    def is_sample_of(self, X: Any) -> bool:
+        """Return whether only some of the samples are looked at."""
+        return bool(self.data.shape[0] < X.shape[0])
+
+    @stage("shapes")
+    def with_shapes(
+        self, survey: Survey, trial: Trial, rng: np.random.RandomState, *, is_thick: bool
+    ) -> Survey:
+        """Return a survey with the shapes of its samples; a sheet has none."""
+        if trial.is_sheet or trial.is_exact or interrupted():
+            return survey
+        shapes = survey_shapes(
+            self.data, self.graph, metric=self.metric, is_thick=is_thick, random_state=rng
+        )
+        return replace(survey, shapes=shapes)
 
 
 def points_of(distances: Any, clock: Clock) -> FloatArray | None:
@@ -323,7 +368,6 @@ def _without_rounding(factor: GramFactor) -> FloatArray:
 def measure(
     X: Any,
     trial: Trial,
-    clock: Clock,
     *,
     metric: str,
     rng: np.random.RandomState,
@@ -340,8 +384,7 @@ def measure(
     else:
         X, distinct = distances_between_nodes(X)
         rows = distinct.sample_of_node
-    in_time = int(0.2 * clock.left() * DISTANCES_A_SECOND / X.size)
-    n_measured = min(MEASURED, max(LEAST_MEASURED, in_time))
+    n_measured = min(MEASURED, max(LEAST_MEASURED, int(MEASURED_PRODUCTS / X.size)))
     return summary(
         X,
         trial.embedding[rows],
