@@ -221,6 +221,14 @@ def test_large_digits_are_kept_better_than_by_isomap_and_pca():
 
 
 @pytest.mark.usefixtures("few_paired")
+def test_large_data_have_the_lengths_of_all_their_neighbors(monkeypatch):
+    X, _flat = sheet(300)
+    relaxed = model().fit(X).length_errors_.median
+    monkeypatch.setattr(local_mds, "MOST_RELAXED", 1)
+    assert relaxed < model().fit(X).length_errors_.median
+
+
+@pytest.mark.usefixtures("few_paired")
 def test_large_data_by_threads_blocks_and_seeds(monkeypatch):
     X, _flat = sheet(300)
     one, two = (model(n_jobs=n_jobs).fit(X).embedding_ for n_jobs in (1, 2))
