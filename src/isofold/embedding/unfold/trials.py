@@ -240,8 +240,8 @@ class Trials:
         """Return a dimension with its candidates, rehearsed.
 
         Where the data have more dimensions than the map, a small rehearsal comes first. If the
-        method that usually suits such data does best, that settles it: its lead only grows with
-        the sample (experiments/real_data).
+        method that usually suits such data does best, that settles it: on all eight sets of
+        experiments/real_data by which constants were chosen, it does best in larger samples, too.
         """
         if sp.issparse(self.X) or self._is_flat(n_components):
             return Choice(n_components)
