@@ -20,8 +20,8 @@ from experiments.real_data.sets import all_digits
 __all__ = ["mnist"]
 
 SHOWN = ("PCA", "UMAP", "PaCMAP", "openTSNE", "LocalMDS", "NeighborMap", "Unfold")
-BALANCES = (0.0, 0.75)
-"""Balances of NeighborMap beside its default: neighbors only, and more of lengths."""
+BALANCES = (0.0, 0.75, 0.9, 1.0)
+"""Balances of NeighborMap beside its default: neighbors only, and more and more of lengths."""
 N_SAMPLES = 2_000
 """Rows at which the measures look; neighbors are sought among all points."""
 
