@@ -319,3 +319,12 @@ def test_samples_of_one_thread_are_those_of_two(few):
     new = DIGITS[400:1500] + 0.01
     both = model(n_jobs=2).fit(FEW)
     np.testing.assert_array_equal(both.transform(new), few.transform(new))
+
+
+def test_the_map_does_not_change_with_the_callers_array():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    new = X[:5] + 0.1
+    model = NeighborMap(random_state=0).fit(X)
+    before = model.transform(new)
+    X[:] = 0.0
+    np.testing.assert_array_equal(model.transform(new), before)

@@ -249,7 +249,7 @@ class NeighborMap(BaseEmbedder):
         points = samples.search.points
         rounding = float(np.finfo(points.dtype).eps) * np.abs(points).max(axis=1)
         training = TrainingPoints(
-            points, embedding, samples.distinct.sample_of_node, samples.search, rounding
+            points, embedding.copy(), samples.distinct.sample_of_node, samples.search, rounding
         )
         reach, k = samples.wanted.reach, n_kept(self.n_neighbors)
         return StressMap(training, samples.unit, reach, k, rules, self.n_jobs)

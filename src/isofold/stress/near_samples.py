@@ -89,7 +89,8 @@ class NearSamples:
     @classmethod
     def _of_points(cls, X: FloatArray, k: int, p: int, n_jobs: int | None) -> NearSamples:
         distinct = find_distinct(X)
-        points = X[distinct.sample_of_node] if distinct.has_copies else X
+        # A copy: the map keeps them, and the caller may write to X.
+        points = X[distinct.sample_of_node]
         search = build_search(points, method="fast", n_jobs=n_jobs)
         found = search.query_self(min(k, len(points) - 1)) if len(points) > 1 else _nobody()
         axes = _leading_axes(points)
