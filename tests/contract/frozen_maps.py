@@ -177,19 +177,19 @@ EXTRA = {
     ),
     "colored mvu words": (lambda: ColoredMVU(**FIRST).fit(SMALL, SIDES), NEW_SMALL),
     "colored mvu linear": (
-        lambda: ColoredMVU(kernel="linear", **FIRST).fit(SMALL, agreement(SIDES)[:, :2]),
+        lambda: ColoredMVU(label_kernel="linear", **FIRST).fit(SMALL, agreement(SIDES)[:, :2]),
         NEW_SMALL,
     ),
     "colored mvu identity": (
-        lambda: ColoredMVU(kernel="identity", lengths="at_most", **FIRST).fit(SMALL, SIDES),
+        lambda: ColoredMVU(label_kernel="identity", lengths="at_most", **FIRST).fit(SMALL, SIDES),
         NEW_SMALL,
     ),
     "colored mvu precomputed": (
-        lambda: ColoredMVU(kernel="precomputed", **FIRST).fit(SMALL, agreement(SIDES)),
+        lambda: ColoredMVU(label_kernel="precomputed", **FIRST).fit(SMALL, agreement(SIDES)),
         NEW_SMALL,
     ),
     "colored mvu callable": (
-        lambda: ColoredMVU(kernel=agreement, lengths=Soft(64.0), **FIRST).fit(SMALL, SIDES),
+        lambda: ColoredMVU(label_kernel=agreement, lengths=Soft(64.0), **FIRST).fit(SMALL, SIDES),
         NEW_SMALL,
     ),
     "disjoint mvu closest": (

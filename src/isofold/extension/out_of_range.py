@@ -90,7 +90,7 @@ def is_outside(model: BaseEmbedder, X: Any) -> BoolArray:
         raise InvalidInputError(msg)
     check_is_fitted(model, "embedding_")
     points = model._validate(X, reset=False)
-    outside = None if model._precomputed else find_outside(model, points, model.transform(X))
+    outside = find_outside(model, points, model.transform(X)) if model._sees_points else None
     if outside is None:
         name = type(_worker(model)).__name__
         msg = (

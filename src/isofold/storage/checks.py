@@ -165,6 +165,29 @@ def check_stress_map(found: Any) -> None:
     require(np.isfinite(found.unit) and found.unit > 0.0, "the unit of a map is no length")
 
 
+def check_frame(frame: Any) -> None:
+    """Look at points whose products with new rows a kernel computes."""
+    require(frame.coordinates.ndim == 2, "points of a frame have a wrong shape")
+    n = len(frame.centering.column_means)
+    _check_shapes(
+        [
+            (frame.centering.column_means, (n,)),
+            (frame.coordinates, (n, frame.coordinates.shape[1])),
+            (frame.inverse, frame.coordinates.shape),
+        ],
+        "a frame",
+    )
+
+
+def check_intake(intake: Any) -> None:
+    """Look whether a frame is that of the samples."""
+    if intake.frame is not None:
+        is_known = intake.nodes is not None and intake.nodes.ndim == 1
+        require(is_known and len(intake.nodes) == len(intake.frame.inverse), "samples are missing")
+    if intake.own is not None:
+        require(intake.own.ndim == 1, "the kernel of samples has a wrong shape")
+
+
 def check_localized_model(model: Any) -> None:
     """Look at clusters whose medoids are sources of paths in a graph."""
     require(model.points.ndim == 2, "points have a wrong shape")

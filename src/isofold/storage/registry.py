@@ -95,7 +95,7 @@ _RENAMED: dict[str, dict[str, str]] = {
 }
 
 # Embedders whose attributes need more than new names.
-_MIGRATED = {"Unfold": "unfold", "Projection": "projection"}
+_MIGRATED = {"ColoredMVU": "colored", "Unfold": "unfold", "Projection": "projection"}
 
 
 def _embedder(method: Method) -> Kind:
@@ -119,6 +119,10 @@ KINDS: dict[str, Kind] = {
     "Cover": Kind("isofold.patches.choices:Cover"),
     "Soft": Kind("isofold.sdp.posing.soft:Soft"),
     "StitchTerms": Kind("isofold.stitching.terms:StitchTerms"),
+    # How samples come in.
+    "Intake": Kind("isofold.similarity.intake:Intake", check="intake"),
+    "Comparison": Kind("isofold.similarity.comparison:Comparison"),
+    "PrincipalFrame": Kind("isofold.linalg.scaling:PrincipalFrame", check="frame"),
     # Maps of new points.
     "PatchMap": Kind("isofold.extension.patch_map:PatchMap", check="patch_map", migrated="motions"),
     "Atlas": Kind("isofold.patches.atlas:Atlas", check="atlas"),

@@ -165,6 +165,16 @@ _PLACEMENT = {
     ),
 }
 
+# Samples that are not points (isofold.similarity).
+_INPUT = {
+    "not_euclidean": Text(
+        "No points have the given distances: {value:.0%} of their spectrum is negative. The method "
+        "needs points and used the nearest ones, so that even a perfect map would have other "
+        "distances.",
+        "LocalMDS and NeighborMap work with distances of any kind.",
+    ),
+}
+
 # Maps of neighbors (isofold.embedding.neighbor_map).
 _NEIGHBORS = {
     "components/unplaced": Text(
@@ -304,6 +314,7 @@ FIT_TEXTS = {
     **_STITCHING,
     **_MERGING,
     **_PLACEMENT,
+    **_INPUT,
     **_NEIGHBORS,
     **_UNFOLDING,
     **_CLUSTERING,
