@@ -226,10 +226,11 @@ def test_contract_on_degenerate_points(embedder, case):
     assert_embedder_contract(embedder, X, atol=ATOL)
 
 
-def test_a_metric_that_is_no_word_is_not_precomputed():
+def test_a_metric_that_is_no_word_is_refused():
     embedder = ResultEmbedder(fitted=np.zeros((3, 1)))
     embedder.metric = np.array(["precomputed", "precomputed"])
-    assert embedder.fit(points(3)).embedding_.shape == (3, 1)
+    with pytest.raises(InvalidInputError, match=r"is unknown. Choose one of euclidean"):
+        embedder.fit(points(3))
 
 
 def test_a_refused_refit_leaves_the_fitted_state():

@@ -310,6 +310,7 @@ def test_only_the_base_classes_warn():
         "_progress/stages.py",
         "storage/encode.py",
         # Clusterers have no embedding, and so no diagnosis.
+        "clustering/base.py",
         "clustering/localized/base.py",
         "clustering/mppca.py",
         # Nor have measures.

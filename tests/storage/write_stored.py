@@ -68,6 +68,7 @@ MODELS = {
         CURVE[60:],
     ),
     "ldlc": (LDLC(random_state=0), SHEET[:150], NEW_SHEET),
+    "ipa-distances": (IPA(metric="precomputed", random_state=0), distances(), distances(CURVE)),
     "classifier": (
         LocalSubspaceClassifier(clusterer=MPPCA(n_clusters=4, random_state=0)),
         SHEET[:150],

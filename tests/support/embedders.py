@@ -92,6 +92,8 @@ def distances_along(graph):
 class ResultEmbedder(Embedder):
     """Returns what it is told, to show what the base class refuses."""
 
+    _takes_distances = True
+
     def __init__(self, *, fitted=None, transformed=None):
         self.fitted = fitted
         self.transformed = transformed

@@ -15,7 +15,7 @@ from isofold._findings import emit, setting
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_seed, check_units
 from isofold.exceptions import InvalidInputError
-from isofold.similarity.comparison import Comparison
+from isofold.similarity.comparison import PairComparison
 from isofold.similarity.intake import Intake, read_first, read_more
 
 __all__ = ["BaseClusterer"]
@@ -59,7 +59,7 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
             The fitted clusterer.
         """
         with one_fit(self):
-            comparison = Comparison.read(self.metric, self.kernel)
+            comparison = PairComparison.read(self.metric, self.kernel)
             self.intake_, X = read_first(self, X, comparison, takes_distances=False, min_samples=2)
             emit(self.intake_.findings())
             check_units(X, name="X")
@@ -88,7 +88,9 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
         """Return new samples as points."""
         check_is_fitted(self, "labels_")
         # Models of older files keep no intake.
-        known = getattr(self, "intake_", None) or Intake(Comparison.read(self.metric, self.kernel))
+        known = getattr(self, "intake_", None) or Intake(
+            PairComparison.read(self.metric, self.kernel)
+        )
         return np.asarray(read_more(self, X, known))
 
     def __sklearn_tags__(self) -> Tags:

@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from isofold._base import BaseEmbedder
 from isofold._findings import Finding
 from isofold._typing import SeenMetric
-from isofold.similarity.comparison import Comparison
+from isofold.similarity.comparison import PairComparison
 from isofold.similarity.intake import Intake, read_first, read_more
 
 __all__ = ["Embedder"]
@@ -36,9 +36,9 @@ class Embedder(BaseEmbedder):
     metric: Any = "euclidean"
     kernel: Any = None
 
-    def _comparison(self) -> Comparison:
+    def _comparison(self) -> PairComparison:
         """Return how samples are compared."""
-        return Comparison.read(self.metric, self.kernel)
+        return PairComparison.read(self.metric, self.kernel)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         """Return what the method sees of samples."""

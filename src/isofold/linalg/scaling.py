@@ -21,6 +21,9 @@ __all__ = ["PrincipalFrame", "classical_scaling", "landmark_scaling"]
 
 EPS = float(np.finfo(np.float64).eps)
 
+LEAST_AXES = 10
+"""Axes that are kept whatever the negative eigenvalues are: a map needs some."""
+
 MANY, FEW_AXES = 1000, 64
 """Of more points than this, so many axes are tried first: most distances are those of points in few
 dimensions, and all eigenvectors take n³ operations."""
@@ -93,8 +96,8 @@ class PrincipalFrame:
         Notes
         -----
         Negative eigenvalues belong to no points. The last of the positive ones, with the same sum,
-        are left out with them, so that the sum of all squared distances is true. Of distances of
-        points both are rounding.
+        are left out with them, so that the sum of all squared distances is true; ten are kept in
+        any case. Of distances of points both are rounding.
 
         Examples
         --------
@@ -109,7 +112,9 @@ class PrincipalFrame:
         """
         values, vectors, negative = _spectrum(gram_from_distances(squares))
         beyond = np.cumsum(values[::-1])[::-1]
-        n_axes = max(1, int((beyond > max(negative, len(squares) * EPS * values[0])).sum()))
+        rounding = len(squares) * EPS * float(values[0])
+        n_axes = int((beyond > max(negative, rounding)).sum())
+        n_axes = max(1, n_axes, min(LEAST_AXES, int((values > rounding).sum())))
         roots = np.sqrt(values[:n_axes])
         reciprocals = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0.0)
         total = float(values.sum()) + negative

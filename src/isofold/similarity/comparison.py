@@ -22,7 +22,7 @@ from isofold._validation import check_distances, check_finite, check_square, che
 from isofold.exceptions import InvalidInputError
 from isofold.similarity.objects import ObjectDistance
 
-__all__ = ["Comparison", "kernel_squares"]
+__all__ = ["PairComparison", "kernel_squares"]
 
 BY_PAIRS = {
     "l1": "cityblock",
@@ -43,10 +43,9 @@ BY_PAIRS = {
 BOOLEAN = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 """Metrics of true and false, which SciPy has, too."""
 
-BY_ROWS = ("haversine", "nan_euclidean")
-"""Metrics that only scikit-learn has. It is asked for one row at a time."""
-
-METRIC_NAMES = ("euclidean", "precomputed", *BY_PAIRS, *BOOLEAN, *BY_ROWS)
+METRIC_NAMES = (
+    "euclidean", "precomputed", *BY_PAIRS, *BOOLEAN, "haversine", "nan_euclidean"
+)  # fmt: skip
 
 OF_DATA = {"mahalanobis": "whiten X, for example with sklearn.decomposition.PCA(whiten=True),",
            "seuclidean": "scale X with sklearn.preprocessing.StandardScaler"}  # fmt: skip
@@ -61,7 +60,7 @@ N_MIRRORED = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class PairComparison:
     """How samples are compared.
 
     Attributes
@@ -76,7 +75,7 @@ class Comparison:
     kernel: Any = None
 
     @classmethod
-    def read(cls, metric: Any, kernel: Any) -> Comparison:
+    def read(cls, metric: Any, kernel: Any) -> PairComparison:
         """Return what an estimator's parameters mean."""
         is_name = isinstance(metric, str)
         if is_name and metric in OF_DATA:
@@ -171,8 +170,10 @@ class Comparison:
         with stage("distances", total=len(new)) as steps:
             for start in range(0, len(new), step):
                 rows = slice(start, start + step)
-                if self.metric in BY_ROWS:
-                    out[rows] = _by_rows(self.metric, new[rows], points)
+                if self.metric == "nan_euclidean":
+                    out[rows] = [_over_common_features(row, points) for row in new[rows]]
+                elif self.metric == "haversine":
+                    out[rows] = _haversine(new[rows], points)
                 else:
                     name = BY_PAIRS.get(self.metric, self.metric)
                     out[rows] = cdist(new[rows], points, name)
@@ -227,8 +228,8 @@ def kernel_squares(K: FloatArray) -> FloatArray:
 
 def check_kernel(K: FloatArray, *, name: str = "The kernel of X") -> FloatArray:
     """Return a finite symmetric matrix of kernel values."""
-    check_square(K.shape, name=name)
     check_finite(K, name=name, advice="Pass finite kernel values.")
+    check_square(K.shape, name=name)
     check_symmetric(K, name=name)
     return (K + K.T) / 2.0
 
@@ -260,6 +261,7 @@ def _pairs_once(metric: Callable[..., Any], samples: Sequence[Any]) -> FloatArra
             for j in range(i + 1):
                 distances[i, j] = distances[j, i] = _number(metric(samples[i], samples[j]))
             steps.advance(1)
+    check_finite(distances, name="The metric of X", advice="It must be finite for all pairs.")
     step = max(1, n * (n - 1) // 2 // N_MIRRORED)
     first, second = np.triu_indices(n, 1)
     for i, j in zip(first[::step], second[::step], strict=True):
@@ -286,12 +288,20 @@ def _number(value: Any) -> float:
         raise InvalidInputError(msg) from error
 
 
-def _by_rows(metric: str, new: FloatArray, points: FloatArray) -> FloatArray:
-    # Imported late: it would double the time of ``import isofold``.
-    from sklearn.metrics import pairwise_distances
+def _over_common_features(row: FloatArray, points: FloatArray) -> FloatArray:
+    """Return distances over the features that both have, scaled up to all; NaN if there are none.
 
-    rows = [
-        pairwise_distances(row[None], points, metric=metric, ensure_all_finite="allow-nan")
-        for row in new
-    ]
-    return np.concatenate(rows)
+    As scikit-learn defines it, but by differences: copies have no distance.
+    """
+    differences = points.astype(np.float64) - row
+    n_common = np.isfinite(differences).sum(axis=1)
+    squares = np.nansum(differences**2, axis=1)
+    fraction = np.divide(n_common, len(row), out=np.full(len(points), np.nan), where=n_common > 0)
+    return np.asarray(np.sqrt(squares / fraction))
+
+
+def _haversine(new: FloatArray, points: FloatArray) -> FloatArray:
+    # Imported late: it would double the time of ``import isofold``.
+    from sklearn.metrics.pairwise import haversine_distances
+
+    return np.asarray(haversine_distances(new, points))

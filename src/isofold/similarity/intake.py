@@ -36,7 +36,7 @@ from isofold._validation import (
 from isofold.exceptions import InvalidInputError
 from isofold.linalg import PrincipalFrame
 from isofold.neighbors.graph import distances_between_nodes
-from isofold.similarity.comparison import Comparison, check_kernel, kernel_squares
+from isofold.similarity.comparison import PairComparison, check_kernel, kernel_squares
 from isofold.similarity.objects import is_table, read_objects
 
 __all__ = ["Intake", "read_first", "read_more", "read_pair_rows", "read_pairs"]
@@ -51,7 +51,7 @@ class Intake:
 
     Attributes
     ----------
-    comparison : Comparison
+    comparison : PairComparison
         How samples are compared.
     samples : sequence or None
         The training samples; None if values of pairs are given.
@@ -63,7 +63,7 @@ class Intake:
         The frame of these points.
     """
 
-    comparison: Comparison
+    comparison: PairComparison
     samples: Any = None
     own: FloatArray | None = None
     nodes: IntArray | None = None
@@ -91,7 +91,8 @@ class Intake:
         """Return what the method sees of new samples at these distances."""
         if self.frame is None or self.nodes is None:
             return distances
-        rows = distances[:, self.nodes]
+        # In one layout: the order of a sum follows that of the memory.
+        rows = np.ascontiguousarray(distances).take(self.nodes, axis=1)
         points = self.frame.place(rows.astype(np.float64) ** 2)
         # Exactly where a training sample is that it copies.
         nearest = rows.argmin(axis=1)
@@ -124,7 +125,7 @@ class Intake:
 
 
 def read_pairs(
-    estimator: BaseEstimator, X: Any, comparison: Comparison, *, min_samples: int
+    estimator: BaseEstimator, X: Any, comparison: PairComparison, *, min_samples: int
 ) -> tuple[Intake, Any]:
     """Return the distances or the kernel of the samples that an estimator is fitted to."""
     samples: Sequence[Any] | None = None
@@ -147,11 +148,13 @@ def read_pair_rows(
     """Return the distances or kernel values of new samples, and their own kernel if it is known."""
     comparison = intake.comparison
     with _as_input_error():
-        _record_features(estimator, X, comparison, reset=False)
         if intake.samples is None:
-            return _read_pairs(X, comparison, square=False), None
+            rows = _read_pairs(X, comparison, square=False)
+            _record_features(estimator, X, comparison, reset=False)
+            return rows, None
         new = _read_samples(X, comparison)
         _refuse_other_kind(new, intake.samples)
+        _record_features(estimator, X, comparison, reset=False)
         values = comparison.between(new, intake.samples)
         if comparison.kernel is None:
             return values, None
@@ -162,7 +165,7 @@ def read_pair_rows(
 def read_first(
     estimator: BaseEstimator,
     X: Any,
-    comparison: Comparison,
+    comparison: PairComparison,
     *,
     takes_distances: bool,
     min_samples: int,
@@ -224,7 +227,7 @@ def _in_frame(
     return replace(intake, nodes=distinct.sample_of_node, frame=frame), points
 
 
-def _read_pairs(X: Any, comparison: Comparison, *, square: bool) -> Any:
+def _read_pairs(X: Any, comparison: PairComparison, *, square: bool) -> Any:
     """Return given distances or kernel values."""
     if comparison.kernel is None and sp.issparse(X):
         return check_graph(X, square=square).tocsr()
@@ -247,7 +250,7 @@ def _read_pairs(X: Any, comparison: Comparison, *, square: bool) -> Any:
     return values
 
 
-def _read_samples(X: Any, comparison: Comparison) -> Sequence[Any]:
+def _read_samples(X: Any, comparison: PairComparison) -> Sequence[Any]:
     """Return samples that are compared by a function or a named metric."""
     if comparison.takes_objects and not is_table(X):
         # A copy of the list, not of the objects.
@@ -263,7 +266,7 @@ def _read_samples(X: Any, comparison: Comparison) -> Sequence[Any]:
 
 
 def _record_features(
-    estimator: BaseEstimator, X: Any, comparison: Comparison, *, reset: bool
+    estimator: BaseEstimator, X: Any, comparison: PairComparison, *, reset: bool
 ) -> None:
     """Record or check the number and names of features, where samples have any."""
     if comparison.is_given or is_table(X):

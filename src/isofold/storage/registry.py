@@ -121,7 +121,7 @@ KINDS: dict[str, Kind] = {
     "StitchTerms": Kind("isofold.stitching.terms:StitchTerms"),
     # How samples come in.
     "Intake": Kind("isofold.similarity.intake:Intake", check="intake"),
-    "Comparison": Kind("isofold.similarity.comparison:Comparison"),
+    "PairComparison": Kind("isofold.similarity.comparison:PairComparison"),
     "PrincipalFrame": Kind("isofold.linalg.scaling:PrincipalFrame", check="frame"),
     # Maps of new points.
     "PatchMap": Kind("isofold.extension.patch_map:PatchMap", check="patch_map", migrated="motions"),

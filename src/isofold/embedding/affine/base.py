@@ -26,7 +26,7 @@ from isofold.extension.kernel_function import KERNELS, KernelFunction
 from isofold.linalg import KernelCentering, center
 from isofold.neighbors.duplicates import find_distinct, from_labels
 from isofold.neighbors.spanning import component_labels
-from isofold.similarity.comparison import Comparison, kernel_squares
+from isofold.similarity.comparison import PairComparison, kernel_squares
 from isofold.similarity.intake import read_first, read_more, read_pair_rows, read_pairs
 from isofold.similarity.objects import is_table
 
@@ -78,10 +78,10 @@ class KernelEmbedder(Embedder):
         is_inside = intake.comparison.kernel is not None and intake.frame is not None
         return "linear" if is_inside else self.kernel
 
-    def _comparison(self) -> Comparison:
+    def _comparison(self) -> PairComparison:
         """Return how points are compared; `kernel` is that of the map, unless it is given."""
         is_given = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return Comparison.read(self.metric, self.kernel if is_given else None)
+        return PairComparison.read(self.metric, self.kernel if is_given else None)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         if not reset:
@@ -89,7 +89,9 @@ class KernelEmbedder(Embedder):
                 return read_pair_rows(self, X, self._intake)[0]
             return read_more(self, X, self._intake)
         of_objects = callable(self.kernel) and not is_table(X)
-        comparison = Comparison.read(self.metric, self.kernel) if of_objects else self._comparison()
+        comparison = (
+            PairComparison.read(self.metric, self.kernel) if of_objects else self._comparison()
+        )
         least = self._min_samples
         if comparison.kernel is not None and self._takes_kernel:
             self.intake_, seen = read_pairs(self, X, comparison, min_samples=least)

@@ -47,7 +47,7 @@ from isofold.extension.training_points import TrainingPoints, read_training_poin
 from isofold.neighbors import build_graph, mean_at_nodes
 from isofold.neighbors.edge_errors import scaled_edge_errors
 from isofold.neighbors.search.build import METHODS as SEARCHES
-from isofold.similarity.comparison import Comparison
+from isofold.similarity.comparison import PairComparison
 
 __all__ = ["OutOfSample"]
 
@@ -394,12 +394,12 @@ class OutOfSample(Embedder):
             raise InvalidInputError(msg)
         return self.region_.is_outside(X.astype(np.float64, copy=False), level=level)
 
-    def _comparison(self) -> Comparison:
+    def _comparison(self) -> PairComparison:
         """Return how samples are compared, which an estimator of given values determines."""
         if is_precomputed(self.estimator, "metric", "dissimilarity"):
-            return Comparison("precomputed")
+            return PairComparison("precomputed")
         if is_precomputed(self.estimator, "affinity", "kernel"):
-            return Comparison(kernel="precomputed")
+            return PairComparison(kernel="precomputed")
         return super()._comparison()
 
     def __sklearn_tags__(self) -> Tags:
