@@ -39,7 +39,7 @@ from isofold.neighbors.graph import distances_between_nodes
 from isofold.similarity.comparison import PairComparison, check_kernel, kernel_squares
 from isofold.similarity.objects import is_table, read_objects
 
-__all__ = ["Intake", "read_first", "read_more", "read_pair_rows", "read_pairs"]
+__all__ = ["Intake", "distances_of", "read_first", "read_more", "read_pair_rows", "read_pairs"]
 
 LARGEST_NEGATIVE = 0.01
 """Fraction of the spectrum that no points can have from which on a finding says so."""
@@ -204,6 +204,17 @@ def _as_input_error() -> Iterator[None]:
         raise
     except ValueError as error:
         raise InvalidInputError(str(error)) from error
+
+
+def distances_of(comparison: PairComparison, X: Any) -> Any:
+    """Return the distances of samples that are compared in some way."""
+    if comparison.is_given:
+        values = _read_pairs(X, comparison, square=True)
+    else:
+        values = comparison.among(_read_samples(X, comparison))
+    if comparison.kernel is None:
+        return values
+    return np.sqrt(kernel_squares(values)).astype(values.dtype)
 
 
 def _in_frame(
