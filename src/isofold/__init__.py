@@ -15,6 +15,7 @@ if _TYPE_CHECKING:
         plot,
         quality,
         sdp,
+        similarity,
     )
     from isofold._progress.stages import progress
     from isofold.assessment import assess
@@ -60,6 +61,7 @@ __all__ = [  # noqa: PLE0604 - methods are entered in their catalog alone
     "report",
     "save",
     "sdp",
+    "similarity",
     *(method.name for method in _CATALOG if method.is_public),
 ]
 

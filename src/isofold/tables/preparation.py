@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isofold._format import count, percent
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import FloatArray, IntArray, Metric
 from isofold.exceptions import InvalidInputError
 from isofold.tables.columnwise import Facts, facts_at, gather_facts, scaled
 from isofold.tables.features import assemble, close_gaps, find_useful, medians
@@ -19,7 +19,7 @@ from isofold.tables.select import select
 from isofold.tables.table import EXACT, Column, Table
 from isofold.tables.text_safety import listed, quoted, refusal
 
-__all__ = ["Prepared", "prepare", "preprocess"]
+__all__ = ["Prepared", "labels_of", "prepare", "preprocess"]
 
 FEWEST_ROWS = 2
 DOMINANT = 0.95
@@ -48,6 +48,10 @@ class Prepared:
         What was done, to do it again.
     notes : tuple of str
         Sentences for the screen.
+    names : tuple of str, default=()
+        What objects are called, if they have names.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        Whether `X` holds points, or the distances of objects.
     """
 
     X: FloatArray
@@ -58,6 +62,8 @@ class Prepared:
     images: npt.NDArray[Any] | None
     preprocessing: Preprocessing
     notes: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    metric: Metric = "euclidean"
 
     @property
     def fields(self) -> dict[str, npt.NDArray[Any]]:
@@ -231,7 +237,7 @@ def _finished(
         X=X,
         rows=rows,
         n_rows=table.n_rows,
-        labels=None if label is None else _labels_of(table.column(label), rows),
+        labels=None if label is None else labels_of(table.column(label), rows),
         others=tuple(_others_of(table, rows, {*positions, label})),
         images=_images_of(table, rows, positions),
         preprocessing=preprocessing,
@@ -239,7 +245,7 @@ def _finished(
     )
 
 
-def _labels_of(column: Column, rows: IntArray) -> npt.NDArray[Any]:
+def labels_of(column: Column, rows: IntArray) -> npt.NDArray[Any]:
     """Return labels: text as str with "" for the missing, whole numbers as int64, else floats."""
     values = column.values[rows]
     if column.kind == "text":

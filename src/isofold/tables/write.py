@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
@@ -76,20 +76,23 @@ def write_embedding(
     rows: npt.ArrayLike,
     labels: npt.ArrayLike | None = None,
     label_name: str = "label",
+    names: Sequence[str] = (),
     distortion: npt.ArrayLike | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write a map, whole or not at all.
 
-    A table has the columns ``row``, the label, ``x1`` to ``xr``, and ``distortion``. A .npz file
-    holds the same as the arrays ``row``, ``label``, ``embedding`` and ``distortion``; a .npy file
-    only the coordinates.
+    A table has the columns ``row``, ``name`` where rows have names, the label, ``x1`` to ``xr``,
+    and ``distortion``. A .npz file holds the same as the arrays ``row``, ``name``, ``label``,
+    ``embedding`` and ``distortion``; a .npy file only the coordinates.
     """
     location = check_target(path, overwrite, endings=MAP_ENDINGS)
     ending = location.suffix.lower()
     Y = np.asarray(embedding)
     check_map_rows(location, rows)
     beside = {"row": np.asarray(rows, dtype=np.int64)}
+    called = {"name": np.array(names, dtype=object)} if names else {}
+    beside |= called
     coordinates = {f"x{axis + 1}": Y[:, axis] for axis in range(Y.shape[1])}
     if labels is not None:
         taken = {*beside, *coordinates, "distortion"}
@@ -104,6 +107,7 @@ def write_embedding(
             _write_arrays(target, location, Y)
         elif ending == ".npz":
             plain = {} if labels is None else {"label": _plain(np.asarray(labels))}
+            plain |= {name: _plain(values) for name, values in called.items()}
             arrays = {"row": beside["row"], **plain, "embedding": Y, **errors}
             _write_arrays(target, location, arrays)
         else:

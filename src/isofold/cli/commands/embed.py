@@ -18,9 +18,10 @@ from isofold.cli.options import (
     output_option,
     work_options,
 )
+from isofold.cli.steps.similarity import DEFAULTS, make_comparison, read_distances
 from isofold.embedding.catalog import BY_SHELL_NAME
 
-METHOD = "Method"
+METHOD, OBJECTS = "Method", "Objects that are not rows of numbers"
 
 
 @command(
@@ -29,6 +30,7 @@ METHOD = "Method"
     "isofold embed wine.csv -o map.csv --label quality --scale standard --report wine.html",
     "isofold embed digits.parquet -c 'pixel*' -o map.npy --model digits.iso  # keep the model",
     "isofold embed roll.npy --method ipa --set n_patches=40 --report roll.html",
+    "isofold embed proteins.fasta --similarity mismatch:length=4 -o map.csv  # not a table",
     choices={name: method.title for name, method in BY_SHELL_NAME.items()},
 )
 @file_argument("file")
@@ -61,6 +63,16 @@ METHOD = "Method"
     "--set", "settings", section=METHOD, multiple=True, metavar="NAME=VALUE",
     help="Another parameter of the method, as in Python. May be repeated.",
 )  # fmt: skip
+@option(
+    "--object", "kind", section=OBJECTS, type=click.Choice(list(DEFAULTS)), metavar="KIND",
+    help="What FILE holds instead of numbers: strings, sequences, molecules, graphs, texts or "
+    "series. Default: by its ending (.fasta, .smi, .graphml).",
+)  # fmt: skip
+@option(
+    "--similarity", section=OBJECTS, metavar="NAME[:P=V,...]",
+    help="How objects are compared: edit, spectrum, mismatch, subsequence, alignment, tfidf, wl, "
+    "paths or dtw, with its parameters.",
+)  # fmt: skip
 @data_options
 @work_options
 @option("--strict", section="Work", is_flag=True, help="Exit with code 3 if the map is doubtful.")
@@ -72,6 +84,10 @@ def embed_command(file: Path, **options: Any) -> int:
     model, or all of them. Text columns are left out; no file is overwritten without --force. Of an
     h5ad file the principal components (obsm/X_pca) are mapped where they are there, else X, and
     cell types or clusters in obs are the labels.
+
+    Objects that are not rows of numbers are compared by --similarity, and the map is made of their
+    distances: FASTA sequences, SMILES molecules, GraphML graphs, one text, string or series a line
+    of a .txt file, or the column of a table that --columns names.
     """
     from isofold.cli.steps.inputs import ReadOptions, read_data, tell_unlabeled
     from isofold.cli.steps.mapping import make_map
@@ -89,8 +105,36 @@ def embed_command(file: Path, **options: Any) -> int:
         raise click.UsageError(msg, click.get_current_context())
     outputs.check(file)
     # Before the file is read, so that wrong parameters are refused at once.
-    make_estimator(fitting)
-    prepared = read_data(file, reading, console, finds_label=True)
+    kind = _kind_of_objects(file, options)
+    make_estimator(fitting, metric="euclidean" if kind is None else "precomputed")
+    if kind is None:
+        prepared = read_data(file, reading, console, finds_label=True)
+    else:
+        prepared = read_distances(file, kind, options["similarity"], reading, console)
     if fitting.needs_label:
         tell_unlabeled(prepared.labels, console)
     return make_map(file, prepared, fitting, outputs=outputs, console=console)
+
+
+def _kind_of_objects(file: Path, options: dict[str, Any]) -> str | None:
+    """Return what a file holds that is not a table, or refuse options that do not fit."""
+    from isofold.tables.objects import kind_of
+
+    kind, ctx = options["kind"] or kind_of(file), click.get_current_context()
+    if kind is None:
+        if options["similarity"] is not None:
+            msg = "--similarity compares objects: say with --object what they are."
+            raise click.UsageError(msg, ctx)
+        return None
+    if options["model"] is not None:
+        msg = (
+            "--model keeps no objects, which new ones would be compared with. In Python, pass "
+            "the kernel or distance to the method."
+        )
+        raise click.UsageError(msg, ctx)
+    if options["scale"] != "none":
+        msg = f"--scale is for columns of numbers; {kind} have none."
+        raise click.UsageError(msg, ctx)
+    # Before the file is read, so that wrong parameters are refused at once.
+    make_comparison(options["similarity"] or DEFAULTS[kind], kind)
+    return str(kind)

@@ -46,7 +46,7 @@ def make_map(
     began = time.perf_counter()
     if outputs.map is not None:
         check_map_rows(outputs.map, prepared.rows)
-    model = make_estimator(options)
+    model = make_estimator(options, metric=prepared.metric)
     with watched(console) as seen:
         model.fit(prepared.X, prepared.labels if options.needs_label else None)
     # At once: nothing that happens from here on may cost the user a finished fit.
@@ -137,7 +137,9 @@ def _judge(
     seed, jobs = options.seed, options.jobs
     if outputs.page is None:
         with following(console):
-            scores = measure(prepared.X, model.embedding_, seed=seed, jobs=jobs)
+            scores = measure(
+                prepared.X, model.embedding_, seed=seed, jobs=jobs, metric=prepared.metric
+            )
         tell_scores(console, scores)
         return
     from isofold import assess

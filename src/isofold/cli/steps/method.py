@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from isofold._findings import SHELL
 from isofold.embedding.catalog import BY_SHELL_NAME
 
-__all__ = ["FitOptions", "make_estimator"]
+if TYPE_CHECKING:
+    from isofold._typing import Metric
+
+__all__ = ["FitOptions", "make_estimator", "read_value"]
 
 # Parameters that have no value that can be typed.
 _NOT_FROM_TEXT = {"metric", "solver", "terms", "verbose"}
@@ -50,7 +53,7 @@ class FitOptions:
         return BY_SHELL_NAME[self.method].needs_label
 
 
-def make_estimator(options: FitOptions) -> Any:
+def make_estimator(options: FitOptions, *, metric: Metric = "euclidean") -> Any:
     """Return an estimator that is ready to fit, or refuse options that its method does not take."""
     import isofold
 
@@ -64,7 +67,10 @@ def make_estimator(options: FitOptions) -> Any:
     known = set(estimator.get_params(deep=False))
     settings = _read_settings(options.settings)
     _check_settings(name, settings, known)
+    if metric == "precomputed" and "metric" not in known:
+        _refuse(f"--method {name} needs points: it makes no map of distances. Take {_for_pairs()}.")
     given = {
+        "metric": None if metric == "euclidean" else metric,
         "n_components": options.n_components,
         "n_neighbors": options.n_neighbors,
         "max_seconds": options.max_seconds,
@@ -73,6 +79,14 @@ def make_estimator(options: FitOptions) -> Any:
     }
     chosen = {key: value for key, value in given.items() if key in known and value is not None}
     return estimator.set_params(**chosen, **_as_objects(settings))
+
+
+def _for_pairs() -> str:
+    """Return the methods that make a map of distances."""
+    import isofold
+
+    made = {name: getattr(isofold, method.name)() for name, method in BY_SHELL_NAME.items()}
+    return " or ".join(name for name, model in made.items() if hasattr(model, "metric"))
 
 
 def _as_objects(settings: dict[str, Any]) -> dict[str, Any]:
@@ -100,11 +114,12 @@ def _read_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
             _refuse(f"--set {pair!r} is not of the form name=value.")
         if name in settings:
             _refuse(f"--set {name} is given twice.")
-        settings[name] = _value(name, typed)
+        settings[name] = read_value(typed, f"--set {name}")
     return settings
 
 
-def _value(name: str, typed: str) -> Any:
+def read_value(typed: str, option: str) -> Any:
+    """Return a value as it is typed behind an option: a word, or JSON."""
     try:
         return json.loads(typed, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -112,7 +127,7 @@ def _value(name: str, typed: str) -> Any:
             return typed
         clipped = typed if len(typed) <= LONGEST_VALUE else f"{typed[: LONGEST_VALUE - 1]}…"
         _refuse(
-            f"--set {name}={clipped}: the value is neither a word nor a JSON value such as 12, "
+            f"{option}={clipped}: the value is neither a word nor a JSON value such as 12, "
             f'0.5, true, null or "a text".'
         )
 

@@ -99,6 +99,7 @@ def write_map(
         rows=prepared.rows,
         labels=prepared.labels,
         label_name=prepared.preprocessing.label or "label",
+        names=prepared.names,
         distortion=distortion,
         overwrite=overwrite,
     )

@@ -31,14 +31,19 @@ def write_page(
         _with_source(assessment, prepared, file),
         labels=prepared.labels,
         label_name=prepared.preprocessing.label,
-        fields={**prepared.feature_fields(), **prepared.fields},
+        fields={**_names(prepared), **prepared.feature_fields(), **prepared.fields},
         images=prepared.images,
         title=title,
         components=component_of_samples(shown) if hasattr(shown, "fit") else None,
-        n_features=prepared.X.shape[1],
+        n_features=prepared.X.shape[1] if prepared.metric == "euclidean" else None,
         row_numbers=prepared.rows if len(prepared.rows) < prepared.n_rows else None,
     )
     page.save(path, overwrite=overwrite)
+
+
+def _names(prepared: Prepared) -> dict[str, list[str]]:
+    """Return what objects are called, unless a column has that name."""
+    return {"name": list(prepared.names)} if prepared.names else {}
 
 
 def _with_source(assessment: Assessment, prepared: Prepared, file: Path) -> Assessment:

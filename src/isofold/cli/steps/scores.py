@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from isofold._format import percent
-from isofold._typing import FloatArray
+from isofold._typing import FloatArray, Metric
 from isofold.assessment.verdict import verdict
 from isofold.cli.console import Console
 from isofold.quality import MapSummary, summary
@@ -41,11 +41,19 @@ _LENGTHS = (
 )
 
 
-def measure(X: FloatArray, Y: FloatArray, *, seed: int, jobs: int) -> MapSummary:
+def measure(
+    X: FloatArray, Y: FloatArray, *, seed: int, jobs: int, metric: Metric = "euclidean"
+) -> MapSummary:
     """Measure a map, at a sample of its rows if there are many; NaN for two distinct rows."""
     n_samples = None if len(X) <= MOST_EXACT else SAMPLED
     found = summary(
-        X, Y, n_neighbors=NEIGHBORS, n_samples=n_samples, random_state=seed, n_jobs=jobs
+        X,
+        Y,
+        n_neighbors=NEIGHBORS,
+        metric=metric,
+        n_samples=n_samples,
+        random_state=seed,
+        n_jobs=jobs,
     )
     is_known = np.isfinite((found.trustworthiness, found.continuity)).all()
     return found if is_known else MapSummary(np.nan, np.nan, np.nan)
