@@ -21,7 +21,6 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from isofold._base import BaseEmbedder, Fit
 from isofold._findings import setting
@@ -220,11 +219,6 @@ class PLML(BaseEmbedder):
 
     def _transform(self, X: FloatArray) -> FloatArray:
         return self.map_.transform(X)
-
-    # Orthogonal projection lays cells on top of each other: there is no inverse.
-    @available_if(lambda embedder: not hasattr(embedder, "map_") or embedder.map_.is_rigid)
-    def _inverse_transform(self, Y: FloatArray) -> FloatArray:
-        return self.map_.inverse_transform(Y)
 
     def _check_parameters(self, X: FloatArray) -> int:
         q = check_count(self.n_components, name="n_components")
