@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -29,6 +29,9 @@ class OutsideRules:
     ----------
     level, n_neighbors : float and int
         Fraction of the training points that are as remote, and the neighbors that tell.
+    map_level : float
+        The same of points of a map, on which gaps are narrow: a point half-way between two islands
+        of faces is as remote as .3% of the faces.
     most_points : int
         Embedded training points that tell where the map has any.
     n_measured : int
@@ -39,6 +42,7 @@ class OutsideRules:
 
     level: float = 0.001
     n_neighbors: int = 10
+    map_level: float = 0.01
     most_points: int = 20_000
     n_measured: int = 2000
     quantile: float = 0.99
@@ -67,8 +71,9 @@ def is_outside(model: BaseEmbedder, X: Any, *, space: Literal["data", "map"] = "
     -------
     ndarray of bool of shape (n_new,)
         Whether a point is farther from its nearest samples than all but a thousandth of the samples
-        are from theirs. `IPA` describes a surface: a point is outside if it is as far off as the
-        samples in `outliers_`, or if its image lies beyond the edge of the map.
+        are from theirs; a hundredth on the map, whose gaps are narrow. `IPA` describes a surface: a
+        point is outside if it is as far off as the samples in `outliers_`, or if its image lies
+        beyond the edge of the map.
 
     Raises
     ------
@@ -99,7 +104,7 @@ def is_outside(model: BaseEmbedder, X: Any, *, space: Literal["data", "map"] = "
     if space == "map":
         images = check_points(X, min_samples=1)
         check_width(images, model.embedding_.shape[1], name="X")
-        return _is_off_map(model, images, RULES)
+        return _is_off_map(model, images, replace(RULES, level=RULES.map_level))
     points = model._validate(X, reset=False)
     outside = None if model._precomputed else find_outside(model, points, model.transform(X))
     if outside is None:

@@ -94,14 +94,14 @@ class WayBack:
         near = self.training.nearest(queries, min(n_used + 1, self.training.n_points))
         return self._restored(queries, near, n_used)
 
-    def is_outside(self, Y: Any, *, level: float = 0.001) -> BoolArray:
+    def is_outside(self, Y: Any, *, level: float = 0.01) -> BoolArray:
         """Return which points of the map are far from all images of training points.
 
         Parameters
         ----------
         Y : array-like of shape (n_new, q)
             Points of the map.
-        level : float, default=0.001
+        level : float, default=0.01
             Fraction of the training points that are as remote.
 
         Returns
