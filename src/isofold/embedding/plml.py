@@ -135,7 +135,8 @@ class PLML(BaseEmbedder):
     -----
     `transform` maps each row by the plane of its nearest training sample; on these it returns
     `embedding_`. The map is linear in every cell and jumps a little between cells.
-    `inverse_transform` goes back onto the planes; there is none with ``merge="orthogonal"``.
+    `inverse_transform` goes back onto the planes, or by neighbors on the map where these lead
+    closer to the samples; there is none with ``merge="orthogonal"``.
 
     Examples
     --------

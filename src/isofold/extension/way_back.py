@@ -194,7 +194,7 @@ class LocalInverse:
     @cached_property
     def way_back(self) -> WayBack:
         """The way from points of the map to points of the data."""
-        return fit_way_back(*self.training_pairs())
+        return _with_best_neighbors(_exchanged(*self.training_pairs()))
 
     def inverse_transform(self, Y: FloatArray) -> FloatArray:
         """Return the points of the data that belong to points of the map."""
@@ -239,7 +239,8 @@ def fit_way_back(X: Any, Y: Any, *, n_neighbors: int | Auto = "auto") -> WayBack
     array([[0.25, 0.5 ]])
     """
     rows, images = check_pair(X, Y, min_samples=1)
-    training = _exchanged(rows, images)
+    # A copy: callers may write to theirs.
+    training = _exchanged(rows.copy(), images)
     if isinstance(n_neighbors, str):
         check_choice(n_neighbors, ("auto",), name="n_neighbors")
         return _with_best_neighbors(training)
