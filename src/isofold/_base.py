@@ -109,8 +109,19 @@ def refuse_few(estimator: BaseEstimator, n_samples: int, least: int) -> None:
 
 
 def _has_inverse(embedder: BaseEmbedder) -> bool:
-    # Of samples that are not points there is nothing to go back to.
-    return hasattr(embedder, "_inverse_transform") and embedder._is_of_points
+    """Return whether there are points to go back to; what can be known before the fit counts."""
+    name = type(embedder).__name__
+    if not embedder._is_of_points:
+        msg = f"This {name} was not given points: there is nothing to go back to."
+        raise AttributeError(msg)
+    has_own = type(embedder)._inverse_transform is not BaseEmbedder._inverse_transform
+    if has_own or not hasattr(embedder, "map_") or hasattr(embedder.map_, "inverse_transform"):
+        return True
+    msg = (
+        f"The {type(embedder.map_).__name__} of this {name} has no inverse. "
+        f"isofold.extension.fit_way_back(X, embedding_) makes a way back of any map of points."
+    )
+    raise AttributeError(msg)
 
 
 class BaseEmbedder(
@@ -128,9 +139,9 @@ class BaseEmbedder(
         Maps new points, *each row by itself*: what row i becomes may not depend on the other
         rows of the call. On the training points it should return `embedding_`; a method whose
         map cannot do this says so in its docstring.
-    ``_inverse_transform(Y)``, optional
-        Maps embedded points back to the input space. Only then is there an
-        ``inverse_transform``.
+    ``_inverse_transform(Y)``, unless ``map_.inverse_transform(Y)`` is right
+        Maps embedded points back to the input space, each row by itself. Without either, and with
+        precomputed distances, there is no ``inverse_transform``.
 
     `fit` records what `_fit` returns, all at once, so that a refused fit leaves an earlier one as
     it was. It alone warns of the doubts in `diagnosis_`, once for each kind of warning.
@@ -170,6 +181,10 @@ class BaseEmbedder(
     def _transform(self, X: Any) -> FloatArray:
         """Return the images of new points, each computed from its own row alone."""
         return np.asarray(self.map_.transform(X))
+
+    def _inverse_transform(self, Y: FloatArray) -> FloatArray:
+        """Return points of the input space, each computed from its own row of the map alone."""
+        return np.asarray(self.map_.inverse_transform(Y))
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Embed the points.
@@ -256,10 +271,15 @@ class BaseEmbedder(
     def inverse_transform(self, X: Any) -> FloatArray:
         """Map embedded points back to the input space, each row by itself.
 
+        `IPA` and `PLML` go back onto the surface that they describe; other methods by local weights
+        among the neighbors on the map (`isofold.extension.fit_way_back`), so that embedded training
+        samples lead back to these. There is no way back from a map of distances.
+
         Parameters
         ----------
         X : array-like of shape (n_new, n_components)
-            Points of the embedding.
+            Points of the embedding. Where it has no data the answer is a guess:
+            ``isofold.is_outside(model, X, space="map")`` tells where that is.
 
         Returns
         -------

@@ -203,7 +203,11 @@ def test_pipeline_grid_search_clone_and_pickle():
 
 def test_inverse_transform_exists_only_with_an_inverse():
     X = points(d=3)
-    assert not hasattr(LinearEmbedder(), "inverse_transform")
+    assert not hasattr(DistanceEmbedder(metric="precomputed"), "inverse_transform")
+    without = DistanceEmbedder().fit(X)
+    with pytest.raises(AttributeError) as raised:
+        without.inverse_transform(without.embedding_)
+    assert "fit_way_back" in str(raised.value.__cause__)
     embedder = InvertibleEmbedder(n_components=3, random_state=0)
     embedding = embedder.fit_transform(X)
     np.testing.assert_allclose(embedder.inverse_transform(embedding), X, rtol=0, atol=ATOL)

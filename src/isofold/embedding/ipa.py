@@ -175,7 +175,8 @@ class IPA(Embedder):
     -----
     `transform` maps each row by the charts of its nearest nodes, blended continuously; on the
     training samples it returns `embedding_`. `inverse_transform` goes back onto the surface that
-    the charts describe, so noise does not come back.
+    the charts describe, so noise does not come back; where data are too thick for a surface,
+    neighbors on the map lead closer to the samples, and are used instead.
 
     Examples
     --------

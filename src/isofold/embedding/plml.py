@@ -21,7 +21,6 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from isofold._base import Fit
 from isofold._findings import setting
@@ -144,7 +143,8 @@ class PLML(Embedder):
     -----
     `transform` maps each row by the plane of its nearest training sample; on these it returns
     `embedding_`. The map is linear in every cell and jumps a little between cells.
-    `inverse_transform` goes back onto the planes; there is none with ``merge="orthogonal"``.
+    `inverse_transform` goes back onto the planes, or by neighbors on the map where these lead
+    closer to the samples; there is none with ``merge="orthogonal"``.
 
     Examples
     --------
@@ -232,11 +232,6 @@ class PLML(Embedder):
 
     def _transform(self, X: FloatArray) -> FloatArray:
         return self.map_.transform(X)
-
-    # Orthogonal projection lays cells on top of each other: there is no inverse.
-    @available_if(lambda embedder: not hasattr(embedder, "map_") or embedder.map_.is_rigid)
-    def _inverse_transform(self, Y: FloatArray) -> FloatArray:
-        return self.map_.inverse_transform(Y)
 
     def _check_parameters(self, X: FloatArray) -> int:
         q = check_count(self.n_components, name="n_components")

@@ -136,6 +136,8 @@ class OutOfSample(Embedder):
     with the same features have the image of the first. "nystrom" does so where the embedding
     consists of eigenvectors; "kernel_ridge" smooths it. The embedding is never updated. A point
     outside the sampled region is placed all the same, by extrapolation: ask `is_outside`.
+    `inverse_transform` goes back by the neighbors on the map, see
+    `isofold.extension.fit_way_back`; a map of your own needs an ``inverse_transform`` for it.
 
     Examples
     --------
