@@ -22,6 +22,9 @@ if _TYPE_CHECKING:
     from isofold.embedding.affine.eat import EAT as EAT
     from isofold.embedding.affine.tesseramap import TesseraMap as TesseraMap
     from isofold.embedding.ipa import IPA as IPA
+    from isofold.embedding.kernel_eigenmaps import (
+        KernelLaplacianEigenmaps as KernelLaplacianEigenmaps,
+    )
     from isofold.embedding.local_mds import LocalMDS as LocalMDS
     from isofold.embedding.mvu.colored import ColoredMVU as ColoredMVU
     from isofold.embedding.mvu.disjoint import DisjointMVU as DisjointMVU

@@ -27,9 +27,9 @@ from isofold import (
 )
 from isofold.embedding.unfold.projection import Projection
 from isofold.extension import fit_barycentric, fit_kernel_regression, fit_nystrom
-from isofold.extension.kernel_function import KernelFunction
 from isofold.extension.kernel_map import CorrectedMap
 from isofold.patches.noise_axes import Reduction
+from isofold.similarity.kernel_function import KernelFunction
 
 # Row counts around those at which BLAS, vector units and our own tiles change their ways.
 SIZES = (1, 2, 3, 5, 8, 13, 17, 33)

@@ -141,6 +141,12 @@ CATALOG = (
         shell_name="plml",
         claim="no other arrangement of these cells fits better where they overlap",
     ),
+    Method(
+        "KernelLaplacianEigenmaps",
+        "kernel_eigenmaps",
+        "Laplacian eigenmaps of a kernel",
+        shell_name="kernel-eigenmaps",
+    ),
     Method("OutOfSample", "out_of_sample.out_of_sample", "new points for any embedding"),
     Method(
         "Projection",

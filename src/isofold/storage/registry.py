@@ -141,7 +141,7 @@ KINDS: dict[str, Kind] = {
     "Distinct": Kind("isofold.neighbors.duplicates:Distinct", check="distinct"),
     "KernelMap": Kind("isofold.extension.kernel_map:KernelMap"),
     "CorrectedMap": Kind("isofold.extension.kernel_map:CorrectedMap"),
-    "KernelFunction": Kind("isofold.extension.kernel_function:KernelFunction"),
+    "KernelFunction": Kind("isofold.similarity.kernel_function:KernelFunction"),
     "KernelCentering": Kind("isofold.linalg.centering:KernelCentering"),
     "LinearMap": Kind("isofold.extension.linear_map:LinearMap"),
     "NystromMap": Kind("isofold.extension.nystrom:NystromMap"),

@@ -282,6 +282,25 @@ _UNFOLDING = {
     ),
 }
 
+# Maps of kernels (isofold.embedding.kernel_eigenmaps, isofold.embedding.twin_kernel).
+_KERNELS = {
+    "spectral_axes": Text(
+        "The axes are eigenvectors: the map shows which objects are connected. Distances on it are "
+        "not those of the kernel, and the lengths of its axes mean nothing."
+    ),
+    "components/kernel": Text(
+        "The objects fall into {value:.0f} components of {sizes} objects, without neighbors in "
+        "each other; {n_single:#object is|objects are} similar to no other. Each component is "
+        "mapped by itself, and how they lie to each other means little.",
+        "A larger {p.n_neighbors} or another {p.kernel} may join them.",
+        category=DISCONNECTED,
+    ),
+    "negative_kernel": Text(
+        "{value:.1%} of the kernel values are negative. They count as zero: such objects are not "
+        "joined."
+    ),
+}
+
 # Clusters.
 _CLUSTERING = {
     "more_clusters": Text(
@@ -306,5 +325,6 @@ FIT_TEXTS = {
     **_PLACEMENT,
     **_NEIGHBORS,
     **_UNFOLDING,
+    **_KERNELS,
     **_CLUSTERING,
 }

@@ -28,10 +28,10 @@ from isofold.embedding.affine.pairs import DistinctSamples
 from isofold.embedding.affine.span import KernelSpan, span_of_kernel
 from isofold.exceptions import InvalidInputError
 from isofold.extension import CorrectedMap, KernelMap
-from isofold.extension.kernel_function import KERNELS, KernelFunction
 from isofold.linalg import KernelCentering, center
 from isofold.neighbors.duplicates import find_distinct, from_labels
 from isofold.neighbors.spanning import component_labels
+from isofold.similarity.kernel_function import KERNELS, KernelFunction
 
 __all__ = ["KernelEmbedder", "find_kernel", "find_kernel_map", "fitted_map", "preservation"]
 
