@@ -34,6 +34,7 @@ if _TYPE_CHECKING:
     from isofold.embedding.neighbor_map import NeighborMap as NeighborMap
     from isofold.embedding.out_of_sample.out_of_sample import OutOfSample as OutOfSample
     from isofold.embedding.plml import PLML as PLML
+    from isofold.embedding.twin_kernel import TwinKernelEmbedding as TwinKernelEmbedding
     from isofold.embedding.unfold.unfold import Unfold as Unfold
     from isofold.extension.out_of_range import is_outside
     from isofold.patches import Cover

@@ -147,6 +147,12 @@ CATALOG = (
         "Laplacian eigenmaps of a kernel",
         shell_name="kernel-eigenmaps",
     ),
+    Method(
+        "TwinKernelEmbedding",
+        "twin_kernel",
+        "twin kernel embedding",
+        shell_name="twin-kernel",
+    ),
     Method("OutOfSample", "out_of_sample.out_of_sample", "new points for any embedding"),
     Method(
         "Projection",

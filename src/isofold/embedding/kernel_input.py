@@ -28,7 +28,14 @@ from isofold.similarity.kernel_graph import KernelGraph, build_kernel_graph, ker
 from isofold.similarity.kernels import RawObjects, is_sparse, read_gram
 from isofold.similarity.objects import is_table, read_objects
 
-__all__ = ["KernelInput", "eigen_map", "find_components", "find_negative", "length_graph"]
+__all__ = [
+    "KernelInput",
+    "eigen_map",
+    "find_components",
+    "find_negative",
+    "kernel_nodes",
+    "length_graph",
+]
 
 VALUE_ADVICE = "Pass finite kernel values."
 
@@ -100,12 +107,17 @@ def _read_values(X: Any) -> Any:
     return stored
 
 
-def eigen_map(graph: KernelGraph, layout: SpectralLayout) -> KernelEigenMap:
-    """Return the map of new objects among the eigenvectors of a graph."""
+def kernel_nodes(graph: KernelGraph) -> KernelNodes:
+    """Return the training objects with which new ones are compared."""
     source = graph.gram.source
     columns = graph.sample_of_node if source.objects is None else None
+    return KernelNodes(source, columns, graph.reach, graph.n_neighbors)
+
+
+def eigen_map(graph: KernelGraph, layout: SpectralLayout) -> KernelEigenMap:
+    """Return the map of new objects among the eigenvectors of a graph."""
     return KernelEigenMap(
-        KernelNodes(source, columns, graph.reach, graph.n_neighbors),
+        kernel_nodes(graph),
         layout.shapes,
         nystrom_factors(layout.eigenvalues),
         layout.component,

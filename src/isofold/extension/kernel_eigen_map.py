@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isofold._memory import block_rows
-from isofold._typing import FloatArray, IntArray, Matrix
+from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
 from isofold.linalg.motions import RigidMotions
 from isofold.similarity.kernel_graph import weights_of_rows
 from isofold.similarity.kernels import KernelRows, KernelSource
@@ -58,6 +58,11 @@ class KernelNodes:
         if self.columns is not None:
             X = X[:, self.columns]
         return self.source.rows(X)
+
+    def is_outside(self, X: Any) -> BoolArray:
+        """Return which objects are similar to no training object."""
+        counts = [np.diff(self.weights(self.rows(X[part])).indptr) for part in self.blocks(X)]
+        return np.concatenate(counts) == 0
 
     def weights(self, rows: KernelRows) -> Matrix:
         """Return the weights of new objects in the graph."""
@@ -112,7 +117,7 @@ class KernelEigenMap:
             images[part] = np.where(is_copy[:, None], self.images[nearest], found)
         return images
 
-    def is_outside(self, X_new: Any) -> Any:
+    def is_outside(self, X_new: Any) -> BoolArray:
         """Return which objects are similar to no training object, so that nothing places them.
 
         Parameters
@@ -125,11 +130,7 @@ class KernelEigenMap:
         ndarray of bool of shape (n_new,)
             Whether they are.
         """
-        outside = np.empty(X_new.shape[0], dtype=bool)
-        for part in self.nodes.blocks(X_new):
-            weights = self.nodes.weights(self.nodes.rows(X_new[part]))
-            outside[part] = np.diff(weights.indptr) == 0
-        return outside
+        return self.nodes.is_outside(X_new)
 
     def extended(self, weights: Matrix) -> FloatArray:
         """Return where objects with given weights belong, by their most similar component."""

@@ -61,6 +61,11 @@ class RawObjects(Sequence[Any]):
         """Precision of what is computed from them."""
         return np.dtype(np.float64)
 
+    @property
+    def data(self) -> FloatArray:
+        """The numbers that they hold for certain: none."""
+        return np.empty(0)
+
     def __len__(self) -> int:
         return len(self.items)
 

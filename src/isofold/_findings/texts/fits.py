@@ -299,6 +299,25 @@ _KERNELS = {
         "{value:.1%} of the kernel values are negative. They count as zero: such objects are not "
         "joined."
     ),
+    "indefinite_kernel": Text(
+        "The kernel is not positive semidefinite: there is no feature space of which it is the "
+        "inner product. Only its largest values are used, as similarities."
+    ),
+    "twin_kernels": Text(
+        "The kernel of the map agrees with the largest values of the kernel of the objects to a "
+        "cosine of {value:.2f}. Distances beyond neighbors mean nothing."
+    ),
+    "twin_descent": Text(
+        "The objective still fell by {value:.1%} over the last tenth of the steps "
+        "({p.max_iter:={max_iter}}).",
+        "Raise {p.max_iter}.",
+        category=CONVERGENCE,
+    ),
+    "latent_bound": Text(
+        "What was learned of the kernel of the map ran away to its bound (sigma={sigma:.3g}, "
+        "amplitude={amplitude:.3g}). It lowers the objective, but tells nothing about the objects.",
+        "Fix it: leave it out of LatentKernel(learn=...).",
+    ),
 }
 
 # Clusters.
