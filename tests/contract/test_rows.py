@@ -18,11 +18,13 @@ from isofold import (
     ColoredMVU,
     DisjointMVU,
     FastMVU,
+    KernelLaplacianEigenmaps,
     LandmarkMVU,
     LocalMDS,
     NeighborMap,
     OutOfSample,
     TesseraMap,
+    TwinKernelEmbedding,
     Unfold,
 )
 from isofold.embedding.unfold.projection import Projection
@@ -101,6 +103,16 @@ CASES = {
     "unfold": (Unfold(max_seconds=5), sheet(60, 20)),
     "projection": (Projection(n_components=2), sheet(60, 20)),
     "eat-precomputed": (EAT(kernel="precomputed"), "kernel"),
+    "kernel-eigenmaps": (KernelLaplacianEigenmaps(), sheet(60, 20)),
+    "kernel-eigenmaps-linear": (KernelLaplacianEigenmaps(kernel="linear"), sheet(40, 900)),
+    "kernel-eigenmaps-function": (KernelLaplacianEigenmaps(kernel=gaussian), sheet(60, 20)),
+    "kernel-eigenmaps-values": (KernelLaplacianEigenmaps(kernel="precomputed"), "kernel"),
+    "twin-kernel": (TwinKernelEmbedding(max_iter=20), sheet(60, 20)),
+    "twin-kernel-function": (TwinKernelEmbedding(kernel=cubic, max_iter=20), sheet(40)),
+    "twin-kernel-constrained": (
+        TwinKernelEmbedding(back_constraint="kernel", max_iter=20),
+        sheet(60, 20),
+    ),
     **{
         f"{method.__name__.lower()}-{name}": (method(kernel=kernel, n_components=r), sheet(40, d))
         for method in (EAT, TesseraMap)

@@ -74,8 +74,9 @@ class TwinKernelEmbedding(KernelInput):
         Most similar objects whose kernel values are kept for each.
     kernel, gamma, normalize
         The kernel of the objects, as in `KernelLaplacianEigenmaps`.
-    latent : LatentKernel, default=LatentKernel()
-        The kernel of the map with its width σ and amplitude γ, and the weights λ_k and λ_x.
+    latent : LatentKernel or None, default=None
+        The kernel of the map with its width σ and amplitude γ, and the weights λ_k and λ_x, as
+        `isofold.stress.twin_objective.LatentKernel(weight_kernel=0.1)`; by default σ = γ = 1.
     init : {"kle", "kpca"} or array of shape (n_samples, n_components), default="kle"
         Where objects start: by kernel Laplacian eigenmaps, by kernel principal components, or at
         given coordinates, whose size does not matter.
@@ -102,8 +103,8 @@ class TwinKernelEmbedding(KernelInput):
         Cosine ⟨K_x, K_y⟩/(‖K_x‖‖K_y‖) of the two kernels; 1 if they are the same.
     latent_ : LatentKernel
         The kernel of the map with all numbers as they were used or learned.
-    converged_ : bool
-        Whether the objective no longer falls.
+    converged_, n_iter_ : bool, int
+        Whether the objective no longer falls, and how many steps were made.
     component_, graph_, distortion_, length_errors_
         As in `KernelLaplacianEigenmaps`.
     map_ : TwinKernelMap or BackConstrainedMap
@@ -144,7 +145,7 @@ class TwinKernelEmbedding(KernelInput):
         kernel: Kernel = "rbf",
         gamma: float | Literal["auto"] = "auto",
         normalize: bool = True,
-        latent: LatentKernel = LatentKernel(),  # noqa: B008 - frozen
+        latent: LatentKernel | None = None,
         init: Any = "kle",
         back_constraint: Literal["kernel"] | None = None,
         max_iter: int = 300,
@@ -198,6 +199,7 @@ class TwinKernelEmbedding(KernelInput):
             alignment=result.alignment,
             latent=result.latent,
             converged=result.is_converged,
+            n_iter=len(result.path) - 1,
             component=layout.component[graph.node_of_sample],
             graph=lengths,
             distortion=mean_at_nodes(errors, lengths)[graph.node_of_sample],
@@ -206,11 +208,12 @@ class TwinKernelEmbedding(KernelInput):
 
     def _latent(self, graph: KernelGraph) -> LatentKernel:
         """Return the kernel of the map with its weights."""
-        if not isinstance(self.latent, LatentKernel):
-            msg = f"{setting('latent', self.latent)} must be a LatentKernel."
+        latent = LatentKernel() if self.latent is None else self.latent
+        if not isinstance(latent, LatentKernel):
+            msg = f"{setting('latent', latent)} must be a LatentKernel or None."
             raise InvalidInputError(msg)
         automatic = NEIGHBORS_WEIGHT * graph.n_neighbors / graph.n_nodes
-        return self.latent.resolved(min(automatic, LARGEST_WEIGHT))
+        return latent.resolved(min(automatic, LARGEST_WEIGHT))
 
     def _start(self, graph: KernelGraph, layout: SpectralLayout, n_samples: int) -> FloatArray:
         """Return where nodes start."""

@@ -17,7 +17,7 @@ from isofold._memory import block_rows
 from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
 from isofold.linalg.motions import RigidMotions
 from isofold.similarity.kernel_graph import weights_of_rows
-from isofold.similarity.kernels import KernelRows, KernelSource
+from isofold.similarity.kernels import ComparedRows, KernelSource
 
 __all__ = ["KernelEigenMap", "KernelNodes"]
 
@@ -53,7 +53,7 @@ class KernelNodes:
         step = block_rows(8 * 8 * len(self.reach), n)
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
-    def rows(self, X: Any) -> KernelRows:
+    def rows(self, X: Any) -> ComparedRows:
         """Return the kernel of new objects with the training objects."""
         if self.columns is not None:
             X = X[:, self.columns]
@@ -64,7 +64,7 @@ class KernelNodes:
         counts = [np.diff(self.weights(self.rows(X[part])).indptr) for part in self.blocks(X)]
         return np.concatenate(counts) == 0
 
-    def weights(self, rows: KernelRows) -> Matrix:
+    def weights(self, rows: ComparedRows) -> Matrix:
         """Return the weights of new objects in the graph."""
         return weights_of_rows(rows, self.reach, self.n_neighbors)
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from isofold._typing import FloatArray, IntArray, Matrix
-from isofold.similarity.kernels import SAME, Gram, KernelRows, is_sparse
+from isofold.similarity.kernels import SAME, ComparedRows, Gram, is_sparse
 
 __all__ = ["KernelGraph", "build_kernel_graph", "kernel_distances", "weights_of_rows"]
 
@@ -89,7 +89,7 @@ def build_kernel_graph(gram: Gram, n_neighbors: int) -> KernelGraph:
     )
 
 
-def weights_of_rows(rows: KernelRows, reach: FloatArray, n_neighbors: int) -> Matrix:
+def weights_of_rows(rows: ComparedRows, reach: FloatArray, n_neighbors: int) -> Matrix:
     """Return the weights that new objects would have: their largest, or one of another's."""
     largest = _largest(rows.values, n_neighbors)
     values = sp.csr_array(rows.values)

@@ -29,7 +29,7 @@ from isofold.exceptions import InvalidInputError
 from isofold.similarity.kernel_function import KernelFunction
 from isofold.similarity.objects import ObjectKernel
 
-__all__ = ["Gram", "Kernel", "KernelRows", "KernelSource", "RawObjects", "is_sparse", "read_gram"]
+__all__ = ["ComparedRows", "Gram", "Kernel", "KernelSource", "RawObjects", "is_sparse", "read_gram"]
 
 NAMED = ("rbf", "linear")
 
@@ -78,7 +78,7 @@ class RawObjects(Sequence[Any]):
 
 
 @dataclass(frozen=True, eq=False)
-class KernelRows:
+class ComparedRows:
     """Kernel values of some objects.
 
     Attributes
@@ -127,7 +127,7 @@ class KernelSource:
         """The diagonal of the kernel as methods see it."""
         return (self.own != 0.0).astype(np.float64) if self.normalize else self.own
 
-    def rows(self, X: Any) -> KernelRows:
+    def rows(self, X: Any) -> ComparedRows:
         """Return the kernel of objects with the training objects, each row from its object alone.
 
         Of precomputed rows k(x, x) is not known. It is that of the training objects if they all
@@ -143,10 +143,10 @@ class KernelSource:
         else:
             raw, own = self._called_rows(X)
         if not self.normalize:
-            return KernelRows(raw, own)
-        return KernelRows(_scaled(raw, own, self.own), (own != 0.0).astype(np.float64))
+            return ComparedRows(raw, own)
+        return ComparedRows(_scaled(raw, own, self.own), (own != 0.0).astype(np.float64))
 
-    def nearest_copy(self, rows: KernelRows) -> tuple[IntArray, BoolArray]:
+    def nearest_copy(self, rows: ComparedRows) -> tuple[IntArray, BoolArray]:
         """Return the training object nearest to each row, and whether they are the same one."""
         own = self.own_values
         if is_sparse(rows.values):

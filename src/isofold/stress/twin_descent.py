@@ -82,7 +82,7 @@ class TwinResult:
 
 
 @dataclass
-class _Descent:
+class _TwinDescent:
     """What is being minimized: X = F C, or X itself without features, and log γ and log σ."""
 
     objective: TwinObjective
@@ -140,7 +140,7 @@ def match_kernels(
     """Move points until their kernel is like given similarities."""
     n = len(start)
     is_exact = n <= rules.most_paired
-    descent = _Descent(
+    descent = _TwinDescent(
         _objective(similarities, latent, rules, rng), features, start.shape, np.empty(0), []
     )
     if features is not None:
@@ -183,7 +183,7 @@ def _objective(
 
 
 def _well_scaled(
-    descent: _Descent, start: FloatArray, latent: LatentKernel, rules: TwinRules
+    descent: _TwinDescent, start: FloatArray, latent: LatentKernel, rules: TwinRules
 ) -> FloatArray:
     """Return the parameters of the start in the size in which the objective is least."""
     logs = [float(np.log(latent.amplitude)), float(np.log(latent.sigma))]
