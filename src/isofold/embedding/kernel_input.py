@@ -127,13 +127,18 @@ def eigen_map(graph: KernelGraph, layout: SpectralLayout) -> KernelEigenMap:
 
 
 def length_graph(graph: KernelGraph) -> NeighborGraph:
-    """Return the graph with the kernel's distances √(k_ii + k_jj − 2k_ij) as lengths."""
+    """Return the graph with the kernel's distances √(k_ii + k_jj − 2k_ij) as lengths.
+
+    A kernel that is not positive semidefinite has none between some objects; they are left out.
+    """
     edges = np.stack(sp.coo_array(sp.triu(graph.weights)).coords, axis=1).astype(np.intp)
     edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
+    lengths = kernel_distances(graph.gram, edges)
+    edges, lengths = edges[lengths > 0.0], lengths[lengths > 0.0]
     return NeighborGraph(
         n_nodes=graph.n_nodes,
         edges=edges,
-        lengths=kernel_distances(graph.gram, edges),
+        lengths=lengths,
         node_of_sample=graph.node_of_sample,
         sample_of_node=graph.sample_of_node,
         is_bridge=np.zeros(len(edges), dtype=bool),

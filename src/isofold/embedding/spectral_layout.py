@@ -25,7 +25,7 @@ from isofold.similarity.kernels import Gram
 
 __all__ = ["SpectralLayout", "lay_out_spectrally"]
 
-MOST_PLACED = 500
+MOST_PLACED = 200
 """Components that are placed by their links; smaller ones are laid out below them, on a grid."""
 
 

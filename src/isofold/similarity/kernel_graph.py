@@ -77,7 +77,8 @@ def build_kernel_graph(gram: Gram, n_neighbors: int) -> KernelGraph:
     is_full = np.diff(nearest.indptr) >= n_neighbors
     reach = np.full(gram.n_objects, np.nextafter(0.0, 1.0))
     least = np.minimum.reduceat(np.append(nearest.data, np.inf), nearest.indptr[:-1])
-    reach[is_full] = least[is_full]
+    # Less the rounding of a row that is computed by itself.
+    reach[is_full] = least[is_full] * (1.0 - SAME * gram.source.eps)
     return KernelGraph(
         gram=gram,
         weights=sp.csr_array(nearest.maximum(nearest.T)),

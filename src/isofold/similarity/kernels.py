@@ -26,6 +26,7 @@ from isofold._validation import (
     symmetry_tolerance,
 )
 from isofold.exceptions import InvalidInputError
+from isofold.linalg.rows import row_product
 from isofold.similarity.kernel_function import KernelFunction
 from isofold.similarity.objects import ObjectKernel
 
@@ -109,6 +110,8 @@ class KernelSource:
         Whether values are divided by √(k_xx k_yy).
     eps : float
         Relative rounding of the values.
+    signatures : ndarray of shape (n,) or None
+        Of precomputed values the sum of every row, with weights, by which a row is recognized.
     """
 
     kernel: Any
@@ -116,6 +119,7 @@ class KernelSource:
     own: FloatArray
     normalize: bool
     eps: float
+    signatures: FloatArray | None = None
 
     @property
     def n_objects(self) -> int:
@@ -156,8 +160,13 @@ class KernelSource:
             nearest = squares.argmin(axis=1)
             values = rows.values[np.arange(len(nearest)), nearest]
         squares = np.abs(rows.own + own[nearest] - 2.0 * values)
-        limit = max(RECOGNIZED, SAME * self.eps) * own[nearest]
-        return nearest, (squares <= limit) & (own[nearest] > 0.0)
+        limit = max(RECOGNIZED, SAME * self.eps)
+        is_copy = (squares <= limit * own[nearest]) & (own[nearest] > 0.0)
+        if self.signatures is not None:
+            # The norm of such a row is only the least possible one, which is no proof.
+            differences = np.abs(_signatures(rows.values) - self.signatures[nearest])
+            is_copy &= differences <= limit * own.sum()
+        return nearest, is_copy
 
     def _likely_own(self, raw: Any) -> FloatArray:
         if self.own.min() == self.own.max():
@@ -218,9 +227,10 @@ class Gram:
             objects = RawObjects(tuple(objects.items[i] for i in chosen))
         elif objects is not None:
             objects = objects[chosen]
-        some = replace(source, objects=objects, own=source.own[chosen])
         values = None if self.values is None else self.values[chosen][:, chosen]
-        return Gram(some, values)
+        signatures = None if source.signatures is None else _signatures(values)
+        own = source.own[chosen]
+        return Gram(replace(source, objects=objects, own=own, signatures=signatures), values)
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
         """Yield the rows of a dense kernel, some at a time."""
@@ -283,8 +293,17 @@ def _held(kernel: Any, objects: Any, values: Any, *, normalize: bool, name: str)
     own = np.asarray(values.diagonal(), dtype=np.float64)
     if normalize:
         _refuse_no_norm(values, own, name=name)
-    source = KernelSource(kernel, objects, own, normalize, eps)
-    return Gram(source, _scaled(values, own, own) if normalize else values)
+    if normalize:
+        values = _scaled(values, own, own)
+    signatures = _signatures(values) if objects is None else None
+    return Gram(KernelSource(kernel, objects, own, normalize, eps, signatures), values)
+
+
+def _signatures(values: Any) -> FloatArray:
+    """Return a sum of every row, with weights that no two different rows are likely to share."""
+    weights = np.random.RandomState(0).uniform(0.5, 1.5, size=(values.shape[1], 1))
+    product = values @ weights if is_sparse(values) else row_product(values, weights)
+    return np.asarray(product)[:, 0]
 
 
 def _symmetric(values: Any, *, name: str) -> Any:

@@ -168,6 +168,8 @@ def check_stress_map(found: Any) -> None:
 def check_kernel_source(source: Any) -> None:
     """Look whether objects are as many as their kernel values."""
     require(source.own.ndim == 1 and len(source.own) > 0, "a kernel has no objects")
+    if source.signatures is not None:
+        _check_shapes([(source.signatures, (len(source.own),))], "a kernel")
     if source.objects is not None:
         require(len(source.objects) == len(source.own), "objects are not those of the kernel")
 
