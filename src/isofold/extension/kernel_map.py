@@ -13,11 +13,11 @@ from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_width
 from isofold.extension.barycentric import BarycentricMap
-from isofold.extension.kernel_function import KernelFunction
 from isofold.extension.way_back import LocalInverse
 from isofold.extension.weights import apply_weights
 from isofold.linalg import KernelCentering
 from isofold.linalg.rows import row_product
+from isofold.similarity.kernel_function import KernelFunction
 
 __all__ = ["CorrectedMap", "KernelMap", "fit_kernel_regression", "spread_landmarks"]
 

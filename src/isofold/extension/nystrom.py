@@ -31,13 +31,13 @@ from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_n_neighbors, check_points, check_width
 from isofold.exceptions import InvalidInputError
-from isofold.extension.kernel_function import KernelFunction
 from isofold.extension.training_points import TrainingPoints, read_training_points
 from isofold.extension.way_back import LocalInverse
 from isofold.linalg import KernelCentering
 from isofold.linalg.rows import row_product
 from isofold.neighbors import all_pairs_geodesics, build_graph, connected_components
 from isofold.neighbors.precomputed import nearest_in_rows
+from isofold.similarity.kernel_function import KernelFunction
 
 __all__ = ["NystromMap", "fit_nystrom"]
 

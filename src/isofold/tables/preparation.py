@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isofold._format import count, percent
-from isofold._typing import FloatArray, IntArray, Metric
+from isofold._typing import FloatArray, IntArray, SeenMetric
 from isofold.exceptions import InvalidInputError
 from isofold.tables.columnwise import Facts, facts_at, gather_facts, scaled
 from isofold.tables.features import assemble, close_gaps, find_useful, medians
@@ -63,7 +63,7 @@ class Prepared:
     preprocessing: Preprocessing
     notes: tuple[str, ...]
     names: tuple[str, ...] = ()
-    metric: Metric = "euclidean"
+    metric: SeenMetric = "euclidean"
 
     @property
     def fields(self) -> dict[str, npt.NDArray[Any]]:

@@ -22,12 +22,12 @@ from isofold.embedding.affine.span import KernelSpan, span_of_kernel
 from isofold.embedding.embedder import Embedder
 from isofold.exceptions import InvalidInputError
 from isofold.extension import CorrectedMap, KernelMap
-from isofold.extension.kernel_function import KERNELS, KernelFunction
 from isofold.linalg import KernelCentering, center
 from isofold.neighbors.duplicates import find_distinct, from_labels
 from isofold.neighbors.spanning import component_labels
 from isofold.similarity.comparison import PairComparison, kernel_squares
 from isofold.similarity.intake import read_first, read_more, read_pair_rows, read_pairs
+from isofold.similarity.kernel_function import KERNELS, KernelFunction
 from isofold.similarity.objects import is_table
 
 __all__ = ["KernelEmbedder", "find_kernel", "find_kernel_map", "fitted_map", "preservation"]
