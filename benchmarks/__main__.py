@@ -20,6 +20,7 @@ SUITES = (
     "out_of_sample",
     "local_maps",
     "neighbor_map",
+    "non_vector",
     "report",
     "storage",
     "mixed",
