@@ -21,6 +21,7 @@ SUITES = (
     "way_back",
     "local_maps",
     "neighbor_map",
+    "non_vector",
     "report",
     "storage",
     "mixed",

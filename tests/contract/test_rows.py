@@ -108,7 +108,6 @@ CASES = {
     "kernel-eigenmaps-function": (KernelLaplacianEigenmaps(kernel=gaussian), sheet(60, 20)),
     "kernel-eigenmaps-values": (KernelLaplacianEigenmaps(kernel="precomputed"), "kernel"),
     "twin-kernel": (TwinKernelEmbedding(max_iter=20), sheet(60, 20)),
-    "twin-kernel-function": (TwinKernelEmbedding(kernel=cubic, max_iter=20), sheet(40)),
     "twin-kernel-constrained": (
         TwinKernelEmbedding(back_constraint="kernel", max_iter=20),
         sheet(60, 20),

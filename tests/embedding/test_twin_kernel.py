@@ -12,8 +12,8 @@ from isofold import KernelLaplacianEigenmaps, TwinKernelEmbedding
 from isofold._progress.stages import interrupt, progress
 from isofold.exceptions import DoubtfulMapWarning, InterruptedFitWarning, InvalidInputError
 from isofold.quality import trustworthiness
+from isofold.similarity import LatentKernel
 from isofold.similarity.kernels import RawObjects
-from isofold.stress.twin_objective import LatentKernel
 from support.strings import families, mutated, nearest_error, shared_triples
 
 pytestmark = [

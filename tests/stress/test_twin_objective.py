@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from isofold.exceptions import InvalidInputError
+from isofold.similarity import LatentKernel
 from isofold.stress.twin_descent import TwinRules, match_kernels
-from isofold.stress.twin_objective import LatentKernel, TwinObjective, random_groups
+from isofold.stress.twin_objective import TwinObjective, random_groups
 
 RNG = np.random.RandomState(0)
 LATENT = LatentKernel(weight_kernel=0.3, weight_points=0.05)

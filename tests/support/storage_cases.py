@@ -46,7 +46,7 @@ from isofold import (
 )
 from isofold.datasets import s_curve, swiss_roll
 from isofold.sdp import DenseSDP, LowRankSDP
-from isofold.stress.twin_objective import LatentKernel
+from isofold.similarity import LatentKernel
 
 ROLL = swiss_roll(340, random_state=0).X
 SHEET, NEW_SHEET = ROLL[:300], ROLL[300:]

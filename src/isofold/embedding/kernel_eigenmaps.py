@@ -98,7 +98,7 @@ class KernelLaplacianEigenmaps(KernelInput):
     objects. A new object that is similar to none goes to the center of the map;
     ``map_.is_outside`` tells which do.
 
-    Memory is that of the graph for points and for a sparse kernel, and n² numbers for a callable.
+    Memory is that of the graph for points and a sparse kernel, three times n² numbers for others.
 
     Examples
     --------

@@ -153,12 +153,13 @@ def find_negative(graph: KernelGraph) -> Iterator[Finding]:
 
 def find_components(layout: SpectralLayout) -> Iterator[Finding]:
     """Yield a doubt if there are several components: how they lie to each other means little."""
+    n_single = sum(size == 1 for size in layout.sizes)
     if layout.n_parts > 1:
         yield Finding.of(
             "components",
             Severity.DOUBT,
-            form="kernel",
+            form="kernel_singles" if n_single else "kernel",
             value=layout.n_parts,
             sizes=layout.sizes,
-            n_single=sum(size == 1 for size in layout.sizes),
+            n_single=n_single,
         )

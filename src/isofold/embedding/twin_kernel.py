@@ -46,8 +46,8 @@ from isofold.similarity.kernel_axes import (
 )
 from isofold.similarity.kernel_graph import KernelGraph
 from isofold.similarity.kernels import Gram, Kernel
+from isofold.similarity.latent import LatentKernel
 from isofold.stress.twin_descent import TwinResult, TwinRules, match_kernels
-from isofold.stress.twin_objective import LatentKernel
 
 __all__ = ["TwinKernelEmbedding"]
 
@@ -76,7 +76,7 @@ class TwinKernelEmbedding(KernelInput):
         The kernel of the objects, as in `KernelLaplacianEigenmaps`.
     latent : LatentKernel or None, default=None
         The kernel of the map with its width σ and amplitude γ, and the weights λ_k and λ_x, as
-        `isofold.stress.twin_objective.LatentKernel(weight_kernel=0.1)`; by default σ = γ = 1.
+        `isofold.similarity.LatentKernel(weight_kernel=0.1)`; by default σ = γ = 1.
     init : {"kle", "kpca"} or array of shape (n_samples, n_components), default="kle"
         Where objects start: by kernel Laplacian eigenmaps, by kernel principal components, or at
         given coordinates, whose size does not matter.
@@ -123,16 +123,16 @@ class TwinKernelEmbedding(KernelInput):
     `transform` of a free map minimizes the objective in each new point by itself, and returns
     `embedding_` on the training objects. That of a back-constrained map is its formula.
 
-    Memory is that of the graph, with n² numbers for a callable kernel, ``init="kpca"`` and a back
-    constraint.
+    Memory is that of the graph for points and a sparse kernel; three times n² numbers for other
+    kernels, ``init="kpca"`` and a back constraint.
 
     Examples
     --------
     >>> from sklearn.datasets import load_digits
     >>> from isofold import TwinKernelEmbedding
     >>> from isofold.quality import trustworthiness
-    >>> X = load_digits().data[:300]
-    >>> model = TwinKernelEmbedding(max_iter=150).fit(X)
+    >>> X = load_digits().data[:500]
+    >>> model = TwinKernelEmbedding().fit(X)
     >>> bool(trustworthiness(X, model.embedding_) > 0.95)
     True
     """

@@ -20,7 +20,7 @@ from isofold._typing import BoolArray, FloatArray
 from isofold.extension.kernel_eigen_map import KernelNodes
 from isofold.linalg.rows import row_product
 from isofold.similarity.kernels import is_sparse
-from isofold.stress.twin_objective import LatentKernel
+from isofold.similarity.latent import LatentKernel
 
 __all__ = ["BackConstrainedMap", "TwinKernelMap"]
 

@@ -8,6 +8,7 @@ are compared exactly as the first ones were.
 from isofold.similarity.alignment import AlignmentDistance
 from isofold.similarity.graphs import ShortestPathKernel, WeisfeilerLehmanKernel, molecule_graphs
 from isofold.similarity.histograms import ChiSquaredKernel, IntersectionKernel
+from isofold.similarity.latent import LatentKernel
 from isofold.similarity.objects import ObjectDistance, ObjectKernel
 from isofold.similarity.point_sets import (
     AssignmentDistance,
@@ -40,6 +41,7 @@ __all__ = [
     "EditDistance",
     "HausdorffDistance",
     "IntersectionKernel",
+    "LatentKernel",
     "MismatchKernel",
     "ObjectDistance",
     "ObjectKernel",

@@ -180,7 +180,7 @@ KINDS: dict[str, Kind] = {
     "BackConstrainedMap": Kind(
         "isofold.extension.twin_kernel_map:BackConstrainedMap", check="back_constrained_map"
     ),
-    "LatentKernel": Kind("isofold.stress.twin_objective:LatentKernel"),
+    "LatentKernel": Kind("isofold.similarity.latent:LatentKernel"),
     "LinearMap": Kind("isofold.extension.linear_map:LinearMap"),
     "NystromMap": Kind("isofold.extension.nystrom:NystromMap"),
     "GeodesicRows": Kind("isofold.extension.nystrom:GeodesicRows", renamed={"places": "training"}),

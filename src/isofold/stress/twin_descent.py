@@ -10,12 +10,8 @@ from scipy.optimize import OptimizeResult, minimize
 
 from isofold._progress.stages import interrupted, interruptible, stage
 from isofold._typing import FloatArray, Matrix
-from isofold.stress.twin_objective import (
-    LatentKernel,
-    TwinGradient,
-    TwinObjective,
-    random_groups,
-)
+from isofold.similarity.latent import LatentKernel
+from isofold.stress.twin_objective import TwinGradient, TwinObjective, random_groups
 
 __all__ = ["TwinResult", "TwinRules", "match_kernels"]
 

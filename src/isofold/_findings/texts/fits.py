@@ -299,7 +299,13 @@ _KERNELS = {
         "not those of the kernel, and the lengths of its axes mean nothing."
     ),
     "components/kernel": Text(
-        "The objects fall into {value:.0f} components of {sizes} objects, without neighbors in "
+        "The objects fall into {value:.0f} components of {sizes} objects that have no neighbors in "
+        "each other. Each is mapped by itself, and how they lie to each other means little.",
+        "A larger {p.n_neighbors} or another {p.kernel} may join them.",
+        category=DISCONNECTED,
+    ),
+    "components/kernel_singles": Text(
+        "The objects fall into {value:.0f} components of {sizes} objects that have no neighbors in "
         "each other; {n_single:#object is|objects are} similar to no other. Each component is "
         "mapped by itself, and how they lie to each other means little.",
         "A larger {p.n_neighbors} or another {p.kernel} may join them.",
