@@ -45,6 +45,7 @@ def test_a_map_of_sequences(fasta, tmp_path):
     shown = page.read_text("utf-8")
     assert "20 rows, mapped to 2 dimensions: NeighborMap" in shown
     assert '{"name": "name", "kind": "class"' in shown
+    assert "distances_from_kernel(SpectrumKernel(length=3, normalize=True)(sequences))" in shown
 
 
 def test_another_similarity_and_another_file(fasta, tmp_path):

@@ -82,11 +82,11 @@ def read_distances(
     console.say(f"Read {path.name}: {len(found.objects):,}{left_out} {kind}.")
     for note in found.notes:
         console.note(note)
-    return _prepared(found, compare_objects(found, text, console), reading.label)
+    return _prepared(found, *compare_objects(found, text, console), reading.label)
 
 
-def compare_objects(found: Collection, text: str, console: Console) -> Any:
-    """Return the distances of all objects by a comparison as it is typed."""
+def compare_objects(found: Collection, text: str, console: Console) -> tuple[Any, str]:
+    """Return the distances of all objects by a comparison as it is typed, and their code."""
     import time
 
     from isofold._memory import require_memory
@@ -98,13 +98,13 @@ def compare_objects(found: Collection, text: str, console: Console) -> Any:
     )
     began = time.perf_counter()
     compare = make_comparison(text, found.kind, found.objects)
-    D = compare(found.objects)
+    D, code = compare(found.objects), f"{compare!r}({found.kind})"
     if isinstance(compare, ObjectKernel):
-        D = distances_from_kernel(D)
+        D, code = distances_from_kernel(D), f"distances_from_kernel({code})"
     pairs = count(n * (n - 1) // 2, "pair")
     took = duration(time.perf_counter() - began)
     console.say(f"Compared {pairs} by {text} in {took}; --similarity chooses another.")
-    return D
+    return D, code
 
 
 def make_comparison(chosen: str, kind: str, objects: Any = None) -> Any:
@@ -147,7 +147,7 @@ def make_comparison(chosen: str, kind: str, objects: Any = None) -> Any:
         _refuse(f"--similarity {name} has no parameter {wrong!r}; it has {', '.join(known)}.")
 
 
-def _prepared(found: Collection, D: Any, label: str | None) -> Prepared:
+def _prepared(found: Collection, D: Any, comparison: str, label: str | None) -> Prepared:
     """Return distances as what a method fits, with names and columns of the same objects."""
     import numpy as np
 
@@ -174,7 +174,7 @@ def _prepared(found: Collection, D: Any, label: str | None) -> Prepared:
         preprocessing=Preprocessing(features=len(every), label=label),
         notes=(),
         names=found.names,
-        metric="precomputed",
+        comparison=comparison,
     )
 
 
