@@ -18,6 +18,7 @@ SUITES = (
     "eat",
     "plml",
     "out_of_sample",
+    "way_back",
     "local_maps",
     "neighbor_map",
     "report",

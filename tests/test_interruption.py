@@ -55,6 +55,7 @@ LOOPS = {
     "PLML": "stitch patches",
     "LocalMDS": "relax points",
     "NeighborMap": "place neighbors",
+    "TwinKernelEmbedding": "match kernels",
     "OutOfSample": "stitch patches",
     "Unfold": "stitch patches",
     "LDLC": "lower the objective",

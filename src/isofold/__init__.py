@@ -23,6 +23,9 @@ if _TYPE_CHECKING:
     from isofold.embedding.affine.eat import EAT as EAT
     from isofold.embedding.affine.tesseramap import TesseraMap as TesseraMap
     from isofold.embedding.ipa import IPA as IPA
+    from isofold.embedding.kernel_eigenmaps import (
+        KernelLaplacianEigenmaps as KernelLaplacianEigenmaps,
+    )
     from isofold.embedding.local_mds import LocalMDS as LocalMDS
     from isofold.embedding.mvu.colored import ColoredMVU as ColoredMVU
     from isofold.embedding.mvu.disjoint import DisjointMVU as DisjointMVU
@@ -32,6 +35,7 @@ if _TYPE_CHECKING:
     from isofold.embedding.neighbor_map import NeighborMap as NeighborMap
     from isofold.embedding.out_of_sample.out_of_sample import OutOfSample as OutOfSample
     from isofold.embedding.plml import PLML as PLML
+    from isofold.embedding.twin_kernel import TwinKernelEmbedding as TwinKernelEmbedding
     from isofold.embedding.unfold.unfold import Unfold as Unfold
     from isofold.extension.out_of_range import is_outside
     from isofold.patches import Cover

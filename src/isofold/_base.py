@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
@@ -24,13 +23,10 @@ from isofold._parallel import one_blas_thread
 from isofold._progress.stages import fitting, interrupted
 from isofold._typing import FloatArray
 from isofold._validation import (
-    check_distances,
     check_finite,
     check_flag,
-    check_graph,
     check_points,
     read_points,
-    refuse_no_distances,
     refuse_no_features,
 )
 from isofold.exceptions import EmbeddingError, InvalidInputError
@@ -113,7 +109,19 @@ def refuse_few(estimator: BaseEstimator, n_samples: int, least: int) -> None:
 
 
 def _has_inverse(embedder: BaseEmbedder) -> bool:
-    return hasattr(embedder, "_inverse_transform")
+    """Return whether there are points to go back to; what can be known before the fit counts."""
+    name = type(embedder).__name__
+    if not embedder._is_of_points:
+        msg = f"This {name} was not given points: there is nothing to go back to."
+        raise AttributeError(msg)
+    has_own = type(embedder)._inverse_transform is not BaseEmbedder._inverse_transform
+    if has_own or not hasattr(embedder, "map_") or hasattr(embedder.map_, "inverse_transform"):
+        return True
+    msg = (
+        f"The {type(embedder.map_).__name__} of this {name} has no inverse. "
+        f"isofold.extension.fit_way_back(X, embedding_) makes a way back of any map of points."
+    )
+    raise AttributeError(msg)
 
 
 class BaseEmbedder(
@@ -126,15 +134,14 @@ class BaseEmbedder(
 
     ``_fit(X, y, **fit_params)``
         Returns a `Fit`; sets nothing. `X` is a finite float32 or float64 array that may be
-        read-only: it must not be written to. With precomputed distances it may also be a sparse
-        ``csr_array``, see below.
+        read-only: it must not be written to.
     ``_transform(X)``, unless ``map_.transform(X)`` is right
         Maps new points, *each row by itself*: what row i becomes may not depend on the other
         rows of the call. On the training points it should return `embedding_`; a method whose
         map cannot do this says so in its docstring.
-    ``_inverse_transform(Y)``, optional
-        Maps embedded points back to the input space. Only then is there an
-        ``inverse_transform``.
+    ``_inverse_transform(Y)``, unless ``map_.inverse_transform(Y)`` is right
+        Maps embedded points back to the input space, each row by itself. Without either, and with
+        precomputed distances, there is no ``inverse_transform``.
 
     `fit` records what `_fit` returns, all at once, so that a refused fit leaves an earlier one as
     it was. It alone warns of the doubts in `diagnosis_`, once for each kind of warning.
@@ -144,10 +151,8 @@ class BaseEmbedder(
     ``transform(X[i : i + 1])[0]`` are the same bytes, in whatever layout `X` is stored: products go
     through `isofold.linalg.rows.row_product`, or through stacks of small matrices, one a row.
 
-    If a subclass has a parameter `metric` and it is ``"precomputed"``, then `X` is a square
-    matrix of distances in `fit`, and distances from new points to the training points in
-    `transform`. Either may be sparse: a graph of lengths, in which what is not stored is
-    unknown, and a stored zero says that two samples are copies.
+    Methods of isofold are subclasses of `isofold.embedding.embedder.Embedder`, which takes samples
+    of any kind.
 
     Attributes
     ----------
@@ -177,14 +182,20 @@ class BaseEmbedder(
         """Return the images of new points, each computed from its own row alone."""
         return np.asarray(self.map_.transform(X))
 
+    def _inverse_transform(self, Y: FloatArray) -> FloatArray:
+        """Return points of the input space, each computed from its own row of the map alone."""
+        return np.asarray(self.map_.inverse_transform(Y))
+
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Embed the points.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The points, or their distances (n_samples × n_samples) if ``metric="precomputed"``:
-            a dense matrix of all, or a sparse one of those that are known.
+        X : array-like of shape (n_samples, n_features), or collection of objects
+            The points. With ``metric="precomputed"`` their distances (n_samples × n_samples), a
+            dense matrix of all or a sparse one of those that are known; with
+            ``kernel="precomputed"`` their kernel. With a function as metric or kernel, anything
+            that it compares.
         y : array-like, optional
             Side information of methods that use it, such as `ColoredMVU`; else ignored.
         **fit_params
@@ -207,12 +218,16 @@ class BaseEmbedder(
         embedding = self._checked("_fit", fit.embedding, X)
         for name, value in fit.attributes:
             setattr(self, f"{name}_", value)
-        findings = fit.findings
+        findings = (*fit.findings, *self._input_findings())
         if interrupted():
             findings = (*findings, Finding.of("interrupted", Severity.DOUBT))
         self.map_, self.diagnosis_ = fit.map_, Diagnosis(findings)
         self.embedding_ = embedding
         emit(findings)
+
+    def _input_findings(self) -> Iterable[Finding]:
+        """Return what is to be said about the input, whatever the method."""
+        return ()
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
         """Embed the points and return the embedding.
@@ -234,9 +249,9 @@ class BaseEmbedder(
 
         Parameters
         ----------
-        X : array-like of shape (n_new, n_features)
-            New or old points, or their distances to the training points
-            (n_new × n_samples) if ``metric="precomputed"``.
+        X : array-like of shape (n_new, n_features), or collection of objects
+            New or old points; with ``metric="precomputed"`` or ``kernel="precomputed"`` their
+            distances to the training samples, or kernel values with these (n_new × n_samples).
 
         Returns
         -------
@@ -256,10 +271,15 @@ class BaseEmbedder(
     def inverse_transform(self, X: Any) -> FloatArray:
         """Map embedded points back to the input space, each row by itself.
 
+        `IPA` and `PLML` go back onto the surface that they describe; other methods by local weights
+        among the neighbors on the map (`isofold.extension.fit_way_back`), so that embedded training
+        samples lead back to these. There is no way back from a map of distances.
+
         Parameters
         ----------
         X : array-like of shape (n_new, n_components)
-            Points of the embedding.
+            Points of the embedding. Where it has no data the answer is a guess:
+            ``isofold.is_outside(model, X, space="map")`` tells where that is.
 
         Returns
         -------
@@ -281,8 +301,6 @@ class BaseEmbedder(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = tags.input_tags.positive_only = self._precomputed
-        tags.input_tags.sparse = self._precomputed
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -291,28 +309,18 @@ class BaseEmbedder(
         return int(self.embedding_.shape[1])
 
     @property
-    def _precomputed(self) -> bool:
-        metric = getattr(self, "metric", None)
-        return isinstance(metric, str) and metric == "precomputed"
+    def _is_of_points(self) -> bool:
+        """Whether samples are points, compared by straight distances."""
+        return True
+
+    @property
+    def _sees_points(self) -> bool:
+        """Whether the method sees rows of points, and not of distances."""
+        return True
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        """Return what the subclass may rely on: finite points, distances or a graph."""
-        least = self._min_samples if reset else 1
-        if not self._precomputed:
-            return read_samples(self, X, reset=reset, min_samples=least)
-        try:
-            if sp.issparse(X):
-                distances: Any = check_graph(X, square=reset).tocsr()
-            else:
-                distances = self._read_distances(X, square=reset)
-            refuse_few(self, distances.shape[0], least)
-            # Last, as in `read_samples`.
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        except InvalidInputError:
-            raise
-        except ValueError as error:
-            raise InvalidInputError(str(error)) from error
-        return distances
+        """Return what the subclass may rely on: finite points, unless it sees something else."""
+        return read_samples(self, X, reset=reset, min_samples=self._min_samples if reset else 1)
 
     def _refuse_wide_map(self, n_samples: int) -> None:
         """Refuse a map that would not fit into memory, before any work is done for it."""
@@ -325,15 +333,6 @@ class BaseEmbedder(
                 instead=f"{n_samples} samples span at most {n_samples - 1} dimensions; pass no "
                 f"larger {parameter('n_components')} than that.",
             )
-
-    def _read_distances(self, X: Any, *, square: bool) -> FloatArray:
-        distances = read_points(X, name="X")
-        refuse_no_features(distances, name="X")
-        if square:
-            check_distances(distances)
-        else:
-            refuse_no_distances(distances, name="X")
-        return distances
 
     def _checked(self, source: str, result: Any, X: Any, *, width: int | None = None) -> FloatArray:
         """Return what a subclass computed for the rows of `X`, or refuse it."""

@@ -11,7 +11,25 @@ import numpy.typing as npt
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
-Metric: TypeAlias = Literal["euclidean", "precomputed"]
+SeenMetric: TypeAlias = Literal["euclidean", "precomputed"]
+MetricName: TypeAlias = Literal[
+    "euclidean",
+    "precomputed",
+    "cosine",
+    "correlation",
+    "manhattan",
+    "chebyshev",
+    "canberra",
+    "braycurtis",
+    "hamming",
+    "jaccard",
+    "dice",
+    "haversine",
+    "jensenshannon",
+    "nan_euclidean",
+]
+Metric: TypeAlias = MetricName | Callable[..., Any]
+PairKernel: TypeAlias = Literal["precomputed"] | Callable[..., Any] | None
 Kernel: TypeAlias = Literal["rbf", "poly", "linear", "precomputed"] | Callable[..., Any]
 Auto: TypeAlias = Literal["auto"]
 

@@ -113,6 +113,34 @@ def test_transform_tells_of_rows_far_from_all_data(roll, tmp_path):
     assert np.load(tmp_path / "f.npy").shape == (2, 2)
 
 
+def test_transform_leads_points_of_the_map_back(roll, tmp_path):
+    model, places = roll[0] / "model.iso", tmp_path / "places.csv"
+    placed = coordinates(read_csv(roll[0] / "map.csv"))
+    write_csv(places, ["x1", "x2"], [*placed.tolist(), [1e4, 1e4]])
+    result = run("transform", model, places, "-o", tmp_path / "rows.csv", "--inverse")
+    assert result.exit_code == 0, result.stderr
+    assert "Led 399 points of the map back" in result.stderr
+    assert "1 of 399 points lies where the map has no data" in result.stderr
+    back = read_csv(tmp_path / "rows.csv")
+    assert list(back[0]) == ["x", "y", "z", "outside"]
+    assert back[-1]["outside"] == "true"
+    rows = [row for i, row in enumerate(read_csv(roll[0] / "roll.csv")) if i not in GAPS]
+    known, found = (np.array([[float(r[n]) for n in "xyz"] for r in t]) for t in (rows, back[:-1]))
+    # In the units of the file, as far off as the charts of so few points are.
+    assert np.sqrt(((found - known) ** 2).sum(axis=1).mean()) < ROLL_ERROR * known.std(axis=0).max()
+    refused = run("transform", model, places, "-o", tmp_path / "rows.npy", "--inverse")
+    assert refused.exit_code == 2
+    assert ".parquet" in refused.stderr
+    write_csv(places, ["x1", "x2", "x3"], [[0, 0, 0]])
+    refused = run("transform", model, places, "-o", tmp_path / "r.csv", "--inverse")
+    assert refused.exit_code == 2
+    assert "3 columns" in refused.stderr
+    np.save(tmp_path / "place.npy", placed[:1])
+    result = run("transform", model, tmp_path / "place.npy", "-o", tmp_path / "r.csv", "--inverse")
+    assert result.exit_code == 0, result.stderr
+    assert read_csv(tmp_path / "r.csv") == back[:1]
+
+
 def test_transform_by_a_model_that_python_saved(tmp_path):
     X = np.load(write_array(tmp_path / "sheet.npy"))
     model = IPA(random_state=0).fit(X)

@@ -23,6 +23,7 @@ from isofold import (
     DisjointMVU,
     FastMVU,
     GeodesicKMedoids,
+    KernelLaplacianEigenmaps,
     LandmarkMVU,
     LocalMDS,
     LocalSubspaceClassifier,
@@ -30,6 +31,7 @@ from isofold import (
     OutOfSample,
     StitchTerms,
     TesseraMap,
+    TwinKernelEmbedding,
     Unfold,
     datasets,
 )
@@ -177,19 +179,19 @@ EXTRA = {
     ),
     "colored mvu words": (lambda: ColoredMVU(**FIRST).fit(SMALL, SIDES), NEW_SMALL),
     "colored mvu linear": (
-        lambda: ColoredMVU(kernel="linear", **FIRST).fit(SMALL, agreement(SIDES)[:, :2]),
+        lambda: ColoredMVU(label_kernel="linear", **FIRST).fit(SMALL, agreement(SIDES)[:, :2]),
         NEW_SMALL,
     ),
     "colored mvu identity": (
-        lambda: ColoredMVU(kernel="identity", lengths="at_most", **FIRST).fit(SMALL, SIDES),
+        lambda: ColoredMVU(label_kernel="identity", lengths="at_most", **FIRST).fit(SMALL, SIDES),
         NEW_SMALL,
     ),
     "colored mvu precomputed": (
-        lambda: ColoredMVU(kernel="precomputed", **FIRST).fit(SMALL, agreement(SIDES)),
+        lambda: ColoredMVU(label_kernel="precomputed", **FIRST).fit(SMALL, agreement(SIDES)),
         NEW_SMALL,
     ),
     "colored mvu callable": (
-        lambda: ColoredMVU(kernel=agreement, lengths=Soft(64.0), **FIRST).fit(SMALL, SIDES),
+        lambda: ColoredMVU(label_kernel=agreement, lengths=Soft(64.0), **FIRST).fit(SMALL, SIDES),
         NEW_SMALL,
     ),
     "disjoint mvu closest": (
@@ -310,6 +312,23 @@ EXTRA = {
         lambda: NeighborMap(metric="precomputed", **FIRST).fit(stored.graph()),
         stored.some_distances(),
     ),
+    "kernel eigenmaps variance": (
+        lambda: KernelLaplacianEigenmaps(scaling="variance", n_components=3).fit(CLOUD),
+        CLOUD[:30] + 0.1,
+    ),
+    "kernel eigenmaps linear": (
+        lambda: KernelLaplacianEigenmaps(kernel="linear", normalize=False).fit(SMALL),
+        NEW_SMALL,
+    ),
+    "kernel eigenmaps callable": (
+        lambda: KernelLaplacianEigenmaps(kernel=laplace, n_neighbors=6).fit(SMALL),
+        NEW_SMALL,
+    ),
+    "twin kernel kpca": (
+        lambda: TwinKernelEmbedding(init="kpca", max_iter=80).fit(SMALL),
+        NEW_SMALL,
+    ),
+    "twin kernel pieces": (lambda: TwinKernelEmbedding(max_iter=80).fit(PIECES), NEW_SMALL),
     "unfold loop": (lambda: Unfold(max_seconds=PATIENT, **FIRST).fit(LOOP), LOOP[:20] + 0.01),
     "unfold pieces": (lambda: Unfold(max_seconds=PATIENT, **FIRST).fit(PIECES), NEW_SMALL),
     "unfold wide cloud": (

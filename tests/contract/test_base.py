@@ -203,7 +203,11 @@ def test_pipeline_grid_search_clone_and_pickle():
 
 def test_inverse_transform_exists_only_with_an_inverse():
     X = points(d=3)
-    assert not hasattr(LinearEmbedder(), "inverse_transform")
+    assert not hasattr(DistanceEmbedder(metric="precomputed"), "inverse_transform")
+    without = DistanceEmbedder().fit(X)
+    with pytest.raises(AttributeError) as raised:
+        without.inverse_transform(without.embedding_)
+    assert "fit_way_back" in str(raised.value.__cause__)
     embedder = InvertibleEmbedder(n_components=3, random_state=0)
     embedding = embedder.fit_transform(X)
     np.testing.assert_allclose(embedder.inverse_transform(embedding), X, rtol=0, atol=ATOL)
@@ -226,10 +230,11 @@ def test_contract_on_degenerate_points(embedder, case):
     assert_embedder_contract(embedder, X, atol=ATOL)
 
 
-def test_a_metric_that_is_no_word_is_not_precomputed():
+def test_a_metric_that_is_no_word_is_refused():
     embedder = ResultEmbedder(fitted=np.zeros((3, 1)))
     embedder.metric = np.array(["precomputed", "precomputed"])
-    assert embedder.fit(points(3)).embedding_.shape == (3, 1)
+    with pytest.raises(InvalidInputError, match=r"is unknown. Choose one of euclidean"):
+        embedder.fit(points(3))
 
 
 def test_a_refused_refit_leaves_the_fitted_state():

@@ -11,7 +11,7 @@ HUGE = 10**9
 X = np.random.default_rng(0).standard_normal((40, 3))
 
 WIDE = ["MVU", "LandmarkMVU", "FastMVU", "DisjointMVU", "EAT", "TesseraMap", "LocalMDS", "IPA"]
-WIDE += ["NeighborMap", "PLML", "Unfold"]
+WIDE += ["NeighborMap", "PLML", "Unfold", "KernelLaplacianEigenmaps", "TwinKernelEmbedding"]
 
 
 @pytest.mark.parametrize("name", WIDE)
@@ -30,6 +30,8 @@ def test_colored_maps_too():
 def test_epochs_and_restarts_without_end_are_refused():
     with pytest.raises(InvalidInputError, match=r"n_epochs=1000000000 .* at most 100000"):
         isofold.LocalMDS(n_epochs=HUGE).fit(X)
+    with pytest.raises(InvalidInputError, match=r"max_iter=1000000000 .* at most 100000"):
+        isofold.TwinKernelEmbedding(max_iter=HUGE).fit(X)
     for name in ("LDLC", "VQPCA", "GeodesicKMedoids", "MPPCA"):
         with pytest.raises(InvalidInputError, match=r"n_init=1000000000 .* at most 100000"):
             getattr(isofold, name)(n_clusters=2, n_init=HUGE).fit(X)

@@ -18,18 +18,20 @@ from isofold import (
     ColoredMVU,
     DisjointMVU,
     FastMVU,
+    KernelLaplacianEigenmaps,
     LandmarkMVU,
     LocalMDS,
     NeighborMap,
     OutOfSample,
     TesseraMap,
+    TwinKernelEmbedding,
     Unfold,
 )
 from isofold.embedding.unfold.projection import Projection
 from isofold.extension import fit_barycentric, fit_kernel_regression, fit_nystrom
-from isofold.extension.kernel_function import KernelFunction
 from isofold.extension.kernel_map import CorrectedMap
 from isofold.patches.noise_axes import Reduction
+from isofold.similarity.kernel_function import KernelFunction
 
 # Row counts around those at which BLAS, vector units and our own tiles change their ways.
 SIZES = (1, 2, 3, 5, 8, 13, 17, 33)
@@ -101,6 +103,16 @@ CASES = {
     "unfold": (Unfold(max_seconds=5), sheet(60, 20)),
     "projection": (Projection(n_components=2), sheet(60, 20)),
     "eat-precomputed": (EAT(kernel="precomputed"), "kernel"),
+    "kernel-eigenmaps": (KernelLaplacianEigenmaps(), sheet(60, 20)),
+    "kernel-eigenmaps-linear": (KernelLaplacianEigenmaps(kernel="linear"), sheet(40, 900)),
+    "kernel-eigenmaps-function": (KernelLaplacianEigenmaps(kernel=gaussian), sheet(60, 20)),
+    "kernel-eigenmaps-values": (KernelLaplacianEigenmaps(kernel="precomputed"), "kernel"),
+    "twin-kernel": (TwinKernelEmbedding(max_iter=20), sheet(60, 20)),
+    "twin-kernel-function": (TwinKernelEmbedding(kernel=cubic, max_iter=20), sheet(40)),
+    "twin-kernel-constrained": (
+        TwinKernelEmbedding(back_constraint="kernel", max_iter=20),
+        sheet(60, 20),
+    ),
     **{
         f"{method.__name__.lower()}-{name}": (method(kernel=kernel, n_components=r), sheet(40, d))
         for method in (EAT, TesseraMap)

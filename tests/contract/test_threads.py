@@ -22,7 +22,8 @@ FITS = """
 import hashlib, warnings
 import numpy as np
 from sklearn.manifold import Isomap
-from isofold import EAT, MVU, PLML, FastMVU, NeighborMap, OutOfSample, TesseraMap
+from isofold import EAT, MVU, PLML, FastMVU, KernelLaplacianEigenmaps, NeighborMap, OutOfSample
+from isofold import TesseraMap, TwinKernelEmbedding
 
 warnings.simplefilter("ignore")
 
@@ -48,6 +49,9 @@ for name, model, data in (
     ("MVU", MVU(random_state=0), wide),
     ("PLML", PLML(random_state=0), wide),
     ("NeighborMap", NeighborMap(random_state=0, n_jobs=2), X),
+    ("KernelLaplacianEigenmaps", KernelLaplacianEigenmaps(), X),
+    ("TwinKernelEmbedding", TwinKernelEmbedding(max_iter=40), X),
+    ("back-constrained", TwinKernelEmbedding(back_constraint="kernel", max_iter=40), X),
     ("NeighborMap of a line", NeighborMap(n_components=1, random_state=0), wide),
 ):
     model.fit(data)
@@ -71,7 +75,7 @@ def fits_with(n_threads):
 
 def test_maps_do_not_depend_on_the_threads_of_blas():
     one, two = fits_with(1), fits_with(2)
-    assert len(one) == 9
+    assert len(one) == 12
     assert one == two
 
 

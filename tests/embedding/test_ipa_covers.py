@@ -183,8 +183,9 @@ def test_chart_by_an_embedder(sheet, labels, chart, error):
     Y = embed_quietly(ipa, sheet[0])
     assert procrustes_error(Y, sheet[1]) < error
     np.testing.assert_array_equal(ipa.transform(sheet[0]), Y)
-    with pytest.raises(InvalidInputError, match=r"no inverse.*chart='quadratic'"):
-        ipa.inverse_transform(Y[:3])
+    # Charts by embedders lead nowhere back, but the neighbors on the map do.
+    # The nodes know their images up to rounding.
+    np.testing.assert_allclose(ipa.inverse_transform(Y), sheet[0], atol=1e-12)
 
 
 def test_charts_by_principal_axes_are_those_of_the_embedder():

@@ -13,8 +13,8 @@ from isofold.extension import (
     fit_kernel_regression,
     spread_landmarks,
 )
-from isofold.extension.kernel_function import KernelFunction
 from isofold.linalg import KernelCentering
+from isofold.similarity.kernel_function import KernelFunction
 from support.hypothesis_profiles import examples
 
 ROUNDING = 1e-12

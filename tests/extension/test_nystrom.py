@@ -10,7 +10,7 @@ from sklearn.manifold import Isomap, SpectralEmbedding
 
 from isofold.exceptions import InvalidInputError
 from isofold.extension import NystromMap, fit_nystrom
-from isofold.extension.kernel_function import KernelFunction
+from isofold.similarity.kernel_function import KernelFunction
 
 # Eigenvectors of matrices of side 150 are exact to their number times eps over the gap of
 # eigenvalues, 1e-2 of the largest; images are of size one.

@@ -27,11 +27,13 @@ EMBEDDERS = {
     "ColoredMVU": {},
     "DisjointMVU": {},
     "FastMVU": {},
+    "KernelLaplacianEigenmaps": {},
     "LandmarkMVU": {},
     "LocalMDS": {"n_epochs": 3},
     "NeighborMap": {},
     "OutOfSample": {"estimator": Isomap()},
     "TesseraMap": {},
+    "TwinKernelEmbedding": {},
     "Unfold": {},
 }
 

@@ -24,6 +24,8 @@ NOT_STORED = {"ConicSDP", "FunctionRows", "HNSWSearch", "WalkRows"}
 # Parameters that came later than the stored files; `test_choices_that_are_objects` saves them.
 NOT_STORED |= {"Bridged", "Cover", "Enhanced", "Knn", "Lengths", "Mutual", "Radius", "Soft"}
 NOT_STORED |= {"InvertedListSearch"}
+# The objects of a kernel function, which no file holds.
+NOT_STORED |= {"RawObjects"}
 
 
 def kinds_in(path):

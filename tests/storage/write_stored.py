@@ -30,6 +30,7 @@ from isofold import (
     DisjointMVU,
     FastMVU,
     GeodesicKMedoids,
+    KernelLaplacianEigenmaps,
     LandmarkMVU,
     LocalMDS,
     LocalSubspaceClassifier,
@@ -37,6 +38,7 @@ from isofold import (
     OutOfSample,
     StitchTerms,
     TesseraMap,
+    TwinKernelEmbedding,
     Unfold,
 )
 from isofold.sdp import DenseSDP, LowRankSDP
@@ -68,6 +70,7 @@ MODELS = {
         CURVE[60:],
     ),
     "ldlc": (LDLC(random_state=0), SHEET[:150], NEW_SHEET),
+    "ipa-distances": (IPA(metric="precomputed", random_state=0), distances(), distances(CURVE)),
     "classifier": (
         LocalSubspaceClassifier(clusterer=MPPCA(n_clusters=4, random_state=0)),
         SHEET[:150],
@@ -120,6 +123,13 @@ MODELS = {
         CURVE[60:],
     ),
     "projection": (Unfold(random_state=0), SHEET[:60, :2], NEW_SHEET[:, :2]),
+    "kernel-eigenmaps": (KernelLaplacianEigenmaps(), CURVE[:40], CURVE[60:]),
+    "twin-kernel": (TwinKernelEmbedding(max_iter=60), CURVE[:40], CURVE[60:]),
+    "back-constrained": (
+        TwinKernelEmbedding(back_constraint="kernel", max_iter=60),
+        CURVE[:40],
+        CURVE[60:],
+    ),
     "neighbor-map": (NeighborMap(random_state=0), CLOUD[:60], CLOUD[60:]),
     "findings": (Unfold(random_state=0), SHEET[:60, :2], NEW_SHEET[:, :2]),
 }

@@ -11,6 +11,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.utils.validation import check_random_state
 
 from isofold._base import BaseEmbedder, Fit
+from isofold.embedding.embedder import Embedder
 from isofold.exceptions import InvalidInputError
 from isofold.extension.linear_map import LinearMap
 from isofold.linalg import coordinates_from_gram, gram_from_distances, principal_coordinates
@@ -48,8 +49,10 @@ class InvertibleEmbedder(LinearEmbedder):
         return row_product(Y, self.map_.axes.T) + self.map_.mean
 
 
-class DistanceEmbedder(BaseEmbedder):
+class DistanceEmbedder(Embedder):
     """Classical scaling of distances; new points take the place of the nearest sample."""
+
+    _takes_distances = True
 
     def __init__(self, *, metric="euclidean", n_jobs=None):
         self.metric = metric
@@ -59,7 +62,7 @@ class DistanceEmbedder(BaseEmbedder):
         if sp.issparse(X):
             distances = distances_along(X)
         else:
-            distances = X if self._precomputed else squareform(pdist(X))
+            distances = X if not self._sees_points else squareform(pdist(X))
         return Fit.of(
             coordinates_from_gram(gram_from_distances(distances**2), 1).coordinates,
             map_=None,
@@ -70,7 +73,7 @@ class DistanceEmbedder(BaseEmbedder):
         )
 
     def _transform(self, X):
-        distances = X if self._precomputed else cdist(X, self.training_)
+        distances = X if not self._sees_points else cdist(X, self.training_)
         if sp.issparse(X):
             # What is not stored is unknown, and unknown is not near.
             distances = np.full(X.shape, np.inf)
@@ -86,8 +89,10 @@ def distances_along(graph):
     return np.where(reached, lengths, 2 * lengths[reached].max())
 
 
-class ResultEmbedder(BaseEmbedder):
+class ResultEmbedder(Embedder):
     """Returns what it is told, to show what the base class refuses."""
+
+    _takes_distances = True
 
     def __init__(self, *, fitted=None, transformed=None):
         self.fitted = fitted

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from isofold.extension.kernel_function import KernelFunction
+from isofold.similarity.kernel_function import KernelFunction
 
 KERNELS = {
     "rbf": (KernelFunction("rbf", gamma=0.7), lambda x, y: np.exp(-0.7 * np.sum((x - y) ** 2))),

@@ -19,12 +19,14 @@ from isofold import (
     DisjointMVU,
     FastMVU,
     GeodesicKMedoids,
+    KernelLaplacianEigenmaps,
     LandmarkMVU,
     LocalMDS,
     LocalSubspaceClassifier,
     NeighborMap,
     OutOfSample,
     TesseraMap,
+    TwinKernelEmbedding,
     Unfold,
 )
 from isofold.sdp import LowRankSDP, Soft
@@ -54,6 +56,8 @@ EMBEDDERS = {
     "PLML": PLML(refine=True, random_state=0),
     "LocalMDS": LocalMDS(random_state=0),
     "NeighborMap": NeighborMap(random_state=0),
+    "KernelLaplacianEigenmaps": KernelLaplacianEigenmaps(),
+    "TwinKernelEmbedding": TwinKernelEmbedding(random_state=0),
     "OutOfSample": OutOfSample(IPA(), n_neighbors="auto", random_state=0),
     "Unfold": Unfold(random_state=0),
 }

@@ -33,6 +33,7 @@ from isofold import (
     DisjointMVU,
     FastMVU,
     GeodesicKMedoids,
+    KernelLaplacianEigenmaps,
     LandmarkMVU,
     LocalMDS,
     LocalSubspaceClassifier,
@@ -40,10 +41,12 @@ from isofold import (
     OutOfSample,
     StitchTerms,
     TesseraMap,
+    TwinKernelEmbedding,
     Unfold,
 )
 from isofold.datasets import s_curve, swiss_roll
 from isofold.sdp import DenseSDP, LowRankSDP
+from isofold.stress.twin_objective import LatentKernel
 
 ROLL = swiss_roll(340, random_state=0).X
 SHEET, NEW_SHEET = ROLL[:300], ROLL[300:]
@@ -57,6 +60,10 @@ TABLE = pd.DataFrame(SHEET, columns=["height", "width", "größe"])
 
 def distances(rows=SMALL):
     return cdist(rows, SMALL)
+
+
+def kernel_values(rows=SMALL):
+    return np.exp(-(distances(rows) ** 2))
 
 
 def graph():
@@ -174,6 +181,19 @@ CASES = {
     "neighbor map distances": (
         lambda: NeighborMap(metric="precomputed", random_state=0).fit(distances()),
         distances(NEW_SMALL),
+    ),
+    "kernel eigenmaps": (lambda: KernelLaplacianEigenmaps().fit(SMALL), NEW_SMALL),
+    "kernel eigenmaps pieces": (lambda: KernelLaplacianEigenmaps().fit(pieces()), NEW_SMALL),
+    "kernel eigenmaps values": (
+        lambda: KernelLaplacianEigenmaps(kernel="precomputed").fit(kernel_values()),
+        kernel_values(NEW_SMALL),
+    ),
+    "twin kernel": (lambda: TwinKernelEmbedding(max_iter=60).fit(SMALL), NEW_SMALL),
+    "twin kernel constrained": (
+        lambda: TwinKernelEmbedding(
+            back_constraint="kernel", latent=LatentKernel(weight_kernel=0.3), max_iter=60
+        ).fit(SMALL),
+        NEW_SMALL,
     ),
     "out of sample": (
         lambda: OutOfSample(MDS(n_init=1, init="random", random_state=0)).fit(SMALL),

@@ -27,9 +27,11 @@ from isofold.assessment.models import embedding_of, fitted_inside, is_precompute
 from isofold.assessment.origin import describe_origin
 from isofold.assessment.patch_graph import find_patches
 from isofold.assessment.proof import find_proof
+from isofold.embedding.embedder import Embedder
 from isofold.exceptions import DisconnectedGraphWarning, InvalidInputError
 from isofold.neighbors.duplicates import find_distinct
 from isofold.quality import Scorecard, scorecard
+from isofold.similarity.intake import distances_of
 
 __all__ = ["assess", "spectrum_of_model"]
 
@@ -66,12 +68,12 @@ def assess(
 
     Parameters
     ----------
-    X : array-like of shape (n_points, n_features) or (n_points, n_points)
-        The data, or their distances.
+    X : array-like of shape (n_points, n_features) or (n_points, n_points), or objects
+        The data, or their distances; or whatever the model was fitted to.
     embedding : fitted estimator or array-like of shape (n_points, n_components)
         The map: an embedder with ``embedding_``, or coordinates.
     metric : {"euclidean", "precomputed"}, default="euclidean"
-        What `X` holds. A model that was fitted to distances knows.
+        What `X` holds. A model that was fitted to anything but points knows.
     n_neighbors : int, default=12
         Neighbors that should stay near; fewer are taken where there are few points.
     warnings : iterable, default=()
@@ -105,6 +107,9 @@ def assess(
     """
     model = embedding if hasattr(embedding, "fit") else None
     Y = check_points(embedding if model is None else embedding_of(model), name="embedding")
+    compared = _distances_of(model, X)
+    if compared is not None:
+        X, metric = compared, "precomputed"
     metric = _metric_of(model, X, metric)
     data = _read(X, metric)
     check_same_rows(data.shape[0], len(Y), names=("X", "embedding"))
@@ -217,7 +222,6 @@ def _metric_of(model: Any, X: Any, metric: str) -> str:
         return metric
     if is_precomputed(model, "metric", "dissimilarity"):
         return "precomputed"
-    # `ColoredMVU` has a kernel of `y`, not of `X`, which its tag knows.
     if is_precomputed(model, "kernel", "affinity") and get_tags(model).input_tags.pairwise:
         msg = (
             f"{type(model).__name__} was fitted to a table of similarities, which does not hold "
@@ -226,6 +230,18 @@ def _metric_of(model: Any, X: Any, metric: str) -> str:
         )
         raise InvalidInputError(msg)
     return metric
+
+
+def _distances_of(model: Any, X: Any) -> FloatArray | None:
+    """Return the distances of samples as a model of ours compares them, unless they are points."""
+    if not isinstance(model, Embedder):
+        return None
+    how = model._intake.comparison
+    # Instead of values of pairs, the points behind them may be given.
+    is_square = np.ndim(X) == 2 and np.shape(X)[0] == np.shape(X)[1]
+    if how.is_euclidean or (how.is_given and (how.kernel is None or not is_square)):
+        return None
+    return distances_of(how, X)
 
 
 def _is_fitted_to_pairs(model: Any, metric: str) -> bool:

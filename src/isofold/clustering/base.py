@@ -10,11 +10,13 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from isofold._base import one_fit, read_samples
-from isofold._findings import setting
+from isofold._base import one_fit
+from isofold._findings import emit, setting
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_seed, check_units
 from isofold.exceptions import InvalidInputError
+from isofold.similarity.comparison import PairComparison
+from isofold.similarity.intake import Intake, read_first, read_more
 
 __all__ = ["BaseClusterer"]
 
@@ -29,6 +31,8 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
 
     n_clusters: int
     n_components: int
+    metric: Any
+    kernel: Any
     random_state: Any
 
     @abstractmethod
@@ -55,7 +59,9 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
             The fitted clusterer.
         """
         with one_fit(self):
-            X = read_samples(self, X, reset=True, min_samples=2)
+            comparison = PairComparison.read(self.metric, self.kernel)
+            self.intake_, X = read_first(self, X, comparison, takes_distances=False, min_samples=2)
+            emit(self.intake_.findings())
             check_units(X, name="X")
             self.labels_ = self._fit_clusters(X, check_seed(self.random_state))
         return self
@@ -73,15 +79,30 @@ class BaseClusterer(ClusterMixin, BaseEstimator, ABC):
         ndarray of int of shape (n_new,)
             Numbers of clusters.
         """
-        check_is_fitted(self, "labels_")
-        X = read_samples(self, X, reset=False)
+        X = self._read(X)
         # Small ones do no harm: the points of `fit` set the unit.
         check_units(X, name="X", tiny=False)
         return self._predict(X)
 
+    def _read(self, X: Any) -> FloatArray:
+        """Return new samples as points."""
+        check_is_fitted(self, "labels_")
+        # Models of older files keep no intake.
+        known = getattr(self, "intake_", None) or Intake(
+            PairComparison.read(self.metric, self.kernel)
+        )
+        return np.asarray(read_more(self, X, known))
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags = None
+        is_distances, is_kernel = (
+            isinstance(given, str) and given == "precomputed"
+            for given in (self.metric, self.kernel)
+        )
+        tags.input_tags.pairwise = is_distances or is_kernel
+        tags.input_tags.positive_only = is_distances
+        tags.input_tags.allow_nan = isinstance(self.metric, str) and self.metric == "nan_euclidean"
         return tags
 
     def _check_n_clusters(self, n_distinct: int) -> int:

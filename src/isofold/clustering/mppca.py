@@ -15,13 +15,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from isofold._base import read_samples
 from isofold._findings import Finding, Severity, emit
 from isofold._parallel import ordered_map
 from isofold._progress.stages import interrupted, interruptible, stage, until_interrupted
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import FloatArray, IntArray, Metric, PairKernel
 from isofold._validation import check_count, check_positive, check_repeats
 from isofold.clustering.base import BaseClusterer
 from isofold.clustering.localized.seeding import read_seeds, straight_seeding
@@ -55,6 +53,13 @@ class MPPCA(BaseClusterer):
         Most steps of a run.
     tol : float, default=1e-5
         A run ends when a step raises the mean log-likelihood of a point by less than this fraction.
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds all distances), another
+        metric of scikit-learn such as "cosine", a function of two samples, or a distance of
+        `isofold.similarity`. Points that have these distances are clustered then.
+    kernel : "precomputed", callable, ObjectKernel or None, default=None
+        Compares samples instead of `metric`: `X` holds kernel values, or a function of two
+        collections returns them. Distances are those in the feature space.
     random_state : int, RandomState or None, default=None
         Draws the seeds.
     n_jobs : int or None, default=None
@@ -129,6 +134,8 @@ class MPPCA(BaseClusterer):
         init: Any = "k-means++",
         max_iter: int = 200,
         tol: float = 1e-5,
+        metric: Metric = "euclidean",
+        kernel: PairKernel = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -139,6 +146,8 @@ class MPPCA(BaseClusterer):
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
+        self.metric = metric
+        self.kernel = kernel
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -250,10 +259,6 @@ class MPPCA(BaseClusterer):
         greatest = joint.max(axis=1, keepdims=True)
         margin = TIE * np.maximum(1.0, np.abs(greatest))
         return np.asarray(np.argmax(joint >= greatest - margin, axis=1))
-
-    def _read(self, X: Any) -> FloatArray:
-        check_is_fitted(self, "labels_")
-        return read_samples(self, X, reset=False)
 
     def _standardized(self, X: FloatArray) -> FloatArray:
         return np.asarray((X - self._origin) / self._unit)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from isofold._typing import Metric, PairKernel
 from isofold.clustering.localized.base import LocalizedClusterer
 
 __all__ = ["VQPCA"]
@@ -38,6 +39,13 @@ class VQPCA(LocalizedClusterer):
         (then there is one start). Every point goes to the nearest.
     max_iter : int, default=100
         The most rounds.
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds all distances), another
+        metric of scikit-learn such as "cosine", a function of two samples, or a distance of
+        `isofold.similarity`. Points that have these distances are clustered then.
+    kernel : "precomputed", callable, ObjectKernel or None, default=None
+        Compares samples instead of `metric`: `X` holds kernel values, or a function of two
+        collections returns them. Distances are those in the feature space.
     random_state : int, RandomState or None, default=None
         Seed.
     n_jobs : int or None, default=None
@@ -89,6 +97,8 @@ class VQPCA(LocalizedClusterer):
         n_init: int = 3,
         init: Any = "k-means++",
         max_iter: int = 100,
+        metric: Metric = "euclidean",
+        kernel: PairKernel = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -98,6 +108,8 @@ class VQPCA(LocalizedClusterer):
         self.n_init = n_init
         self.init = init
         self.max_iter = max_iter
+        self.metric = metric
+        self.kernel = kernel
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

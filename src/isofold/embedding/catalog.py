@@ -141,6 +141,18 @@ CATALOG = (
         shell_name="plml",
         claim="no other arrangement of these cells fits better where they overlap",
     ),
+    Method(
+        "KernelLaplacianEigenmaps",
+        "kernel_eigenmaps",
+        "Laplacian eigenmaps of a kernel",
+        shell_name="kernel-eigenmaps",
+    ),
+    Method(
+        "TwinKernelEmbedding",
+        "twin_kernel",
+        "twin kernel embedding",
+        shell_name="twin-kernel",
+    ),
     Method("OutOfSample", "out_of_sample.out_of_sample", "new points for any embedding"),
     Method(
         "Projection",

@@ -33,11 +33,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
-from isofold._base import BaseEmbedder, Fit
+from isofold._base import Fit
 from isofold._findings import Diagnosis, Finding, setting
 from isofold._progress.stages import interrupted
-from isofold._typing import Auto, Clusterer, FloatArray, IntArray
+from isofold._typing import Auto, Clusterer, FloatArray, IntArray, Metric, PairKernel
 from isofold._validation import LARGEST_UNIT, check_count, check_seed
+from isofold.embedding.embedder import Embedder
 from isofold.exceptions import InvalidInputError
 from isofold.extension.patch_map import MappedPoints, assemble
 from isofold.extension.placed_outliers import find_placed_outliers
@@ -82,7 +83,7 @@ MAX_ITER = 30
 """Steps of each stage of the stitching: what needs more is not a sheet of this dimension."""
 
 
-class IPA(BaseEmbedder):
+class IPA(Embedder):
     """Isometric patch alignment: a map on which distances are true.
 
     Parameters
@@ -104,6 +105,13 @@ class IPA(BaseEmbedder):
         clone of an embedder.
     n_neighbors : int, default=12
         Neighbors in the graph; only mutual neighbors are joined.
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds all distances), another
+        metric of scikit-learn such as "cosine", a function of two samples, or a distance of
+        `isofold.similarity`. The method then works with points that have these distances.
+    kernel : "precomputed", callable, ObjectKernel or None, default=None
+        Compares samples instead of `metric`: `X` holds kernel values, or a function of two
+        collections returns them. Distances are those in the feature space.
     terms : StitchTerms or None, default=None
         More than fitting patches: a pull for variance, distances of samples that are known or
         bounded. For up to some hundred patches.
@@ -167,7 +175,8 @@ class IPA(BaseEmbedder):
     -----
     `transform` maps each row by the charts of its nearest nodes, blended continuously; on the
     training samples it returns `embedding_`. `inverse_transform` goes back onto the surface that
-    the charts describe, so noise does not come back.
+    the charts describe, so noise does not come back; where data are too thick for a surface,
+    neighbors on the map lead closer to the samples, and are used instead.
 
     Examples
     --------
@@ -191,6 +200,8 @@ class IPA(BaseEmbedder):
         n_patches: int | Auto = "auto",
         chart: Literal["quadratic", "pca"] | BaseEstimator = "quadratic",
         n_neighbors: int = 12,
+        metric: Metric = "euclidean",
+        kernel: PairKernel = None,
         terms: StitchTerms | None = None,
         solver: LowRankSDP | None = None,
         random_state: Any = None,
@@ -202,6 +213,8 @@ class IPA(BaseEmbedder):
         self.n_patches = n_patches
         self.chart = chart
         self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.kernel = kernel
         self.terms = terms
         self.solver = solver
         self.random_state = random_state

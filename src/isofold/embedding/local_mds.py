@@ -25,27 +25,26 @@ Venna, J., & Kaski, S. (2006). Local multidimensional scaling. Neural Networks 1
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.random import sample_without_replacement
 
-from isofold._base import BaseEmbedder, Fit
+from isofold._base import Fit
 from isofold._memory import block_rows
 from isofold._progress.stages import interruptible, stage
-from isofold._typing import FloatArray, IntArray, Metric
+from isofold._typing import FloatArray, IntArray, Metric, PairKernel
 from isofold._validation import (
-    check_choice,
     check_count,
     check_fraction,
     check_repeats,
     check_seed,
 )
+from isofold.embedding.embedder import Embedder
 from isofold.embedding.mvu.base import check_lengths, find_bridges, new_map
 from isofold.linalg import classical_scaling, principal_coordinates
 from isofold.neighbors import LengthErrors, NeighborGraph, edge_errors, mean_at_nodes
-from isofold.neighbors.search.build import METRICS
 from isofold.stress.kept_lengths import LengthRules, keep_lengths
 from isofold.stress.local_stress import LocalRules, reach_of, relax_all, relax_others
 from isofold.stress.near_samples import NearSamples
@@ -98,7 +97,7 @@ class StressLayout:
     points: FloatArray
 
 
-class LocalMDS(BaseEmbedder):
+class LocalMDS(Embedder):
     """Local multidimensional scaling: near distances kept, far ones given up where they must be.
 
     For data whose dimension exceeds that of the map a little, and for maps of more than three
@@ -111,8 +110,13 @@ class LocalMDS(BaseEmbedder):
         Dimension of the map.
     n_neighbors : int, default=10
         Neighbors in the graph along which distances are measured.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        What `X` holds: points, or distances (a sparse matrix of known ones, too).
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds distances, or a sparse
+        graph of known ones), another metric of scikit-learn such as "cosine", a function of two
+        samples, or a distance of `isofold.similarity`.
+    kernel : "precomputed", callable, ObjectKernel or None, default=None
+        Compares samples instead of `metric`: `X` holds kernel values, or a function of two
+        collections returns them. Distances are those in the feature space.
     balance : float, default=0.12
         Weight of keeping strangers apart on the map, against keeping neighbors together, from 0
         to 1. More of it makes neighborhoods on the map more trustworthy, and lengths less true.
@@ -168,12 +172,15 @@ class LocalMDS(BaseEmbedder):
     True
     """
 
+    _takes_distances: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
         n_components: int = 2,
         n_neighbors: int = 10,
         metric: Metric = "euclidean",
+        kernel: PairKernel = None,
         balance: float = 0.12,
         radius: float = 0.01,
         n_epochs: int = 120,
@@ -184,6 +191,7 @@ class LocalMDS(BaseEmbedder):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.metric = metric
+        self.kernel = kernel
         self.balance = balance
         self.radius = radius
         self.n_epochs = n_epochs
@@ -226,14 +234,13 @@ class LocalMDS(BaseEmbedder):
     ) -> Fit:
         r = check_count(self.n_components, name="n_components")
         k = check_count(self.n_neighbors, name="n_neighbors")
-        check_choice(self.metric, METRICS, name="metric")
         rules = LocalRules(
             balance=check_fraction(self.balance, name="balance"),
             radius=check_fraction(self.radius, name="radius"),
             n_epochs=check_repeats(self.n_epochs, name="n_epochs"),
         )
         rng = check_seed(self.random_state)
-        samples = LocalSamples(X, self.metric, k, self.n_jobs, ready=graph, ready_guide=guide)
+        samples = LocalSamples(X, self._seen_metric, k, self.n_jobs, ready=graph, ready_guide=guide)
         graph = samples.graph
         check_lengths(graph)
         if graph.n_nodes <= MOST_PAIRED:
@@ -315,7 +322,7 @@ class LocalMDS(BaseEmbedder):
     def _relaxed(self, X: Any, graph: NeighborGraph, positions: FloatArray) -> FloatArray:
         """Return where nodes go when all are moved by the lengths to their own neighbors."""
         k = round(self.n_neighbors / NEAR_FRACTION)
-        near = NearSamples.read(X, self.metric, k, positions.shape[1], self.n_jobs)
+        near = NearSamples.read(X, self._seen_metric, k, positions.shape[1], self.n_jobs)
         start = positions[graph.node_of_sample[near.distinct.sample_of_node]] / near.unit
         rules = LengthRules.balanced(BALANCE_OF_ALL, near.n_nodes)
         moved = near.unit * keep_lengths(start, near.wanted, rules, n_jobs=self.n_jobs)

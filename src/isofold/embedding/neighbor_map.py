@@ -15,29 +15,28 @@ neighbors can be kept, and phase 2 makes their lengths true.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 
-from isofold._base import BaseEmbedder, Fit
+from isofold._base import Fit
 from isofold._findings import Finding, Severity, setting
 from isofold._parallel import RowTeam
-from isofold._typing import FloatArray, IntArray, Metric
+from isofold._typing import FloatArray, IntArray, Metric, PairKernel
 from isofold._validation import (
-    check_choice,
     check_count,
     check_fraction,
     check_points,
     check_seed,
     check_units,
 )
+from isofold.embedding.embedder import Embedder
 from isofold.exceptions import InvalidInputError
 from isofold.extension import DistanceMap, StressMap, TrainingPoints, fit_from_distances
 from isofold.linalg import principal_coordinates
 from isofold.neighbors import LengthErrors, NeighborGraph, edge_errors, mean_at_nodes
-from isofold.neighbors.search.build import METRICS
 from isofold.stress.kept_lengths import LengthRules, keep_lengths, nearest_on_map
 from isofold.stress.near_samples import NearSamples, n_kept
 from isofold.stress.neighbor_embedding import embed_neighbors
@@ -65,7 +64,7 @@ SCALE_SAMPLE = 20_000
 """Lengths from which the scale of the map is found."""
 
 
-class NeighborMap(BaseEmbedder):
+class NeighborMap(Embedder):
     """Map of real data: the neighbors of t-SNE, with true lengths.
 
     For data of more dimensions than the map, such as images, cells, texts and tables. Neighbors
@@ -78,8 +77,13 @@ class NeighborMap(BaseEmbedder):
         Dimension of the map.
     n_neighbors : int, default=15
         Neighbors of a sample that attract it; the lengths of the nearest two thirds are kept.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        What `X` holds: points, or distances (a sparse matrix of known ones, too).
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds distances, or a sparse
+        graph of known ones), another metric of scikit-learn such as "cosine", a function of two
+        samples, or a distance of `isofold.similarity`.
+    kernel : "precomputed", callable, ObjectKernel or None, default=None
+        Compares samples instead of `metric`: `X` holds kernel values, or a function of two
+        collections returns them. Distances are those in the feature space.
     balance : float, default=0.5
         From 0 (neighbors: a fast t-SNE) to 1 (lengths). More of it makes lengths truer, and loses
         more neighbors.
@@ -133,12 +137,15 @@ class NeighborMap(BaseEmbedder):
     True
     """
 
+    _takes_distances: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
         n_components: int = 2,
         n_neighbors: int = 15,
         metric: Metric = "euclidean",
+        kernel: PairKernel = None,
         balance: float = 0.5,
         init: Any = "pca",
         random_state: Any = None,
@@ -148,6 +155,7 @@ class NeighborMap(BaseEmbedder):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.metric = metric
+        self.kernel = kernel
         self.balance = balance
         self.init = init
         self.random_state = random_state
@@ -158,7 +166,7 @@ class NeighborMap(BaseEmbedder):
         p, k = self._check(X)
         balance = check_fraction(self.balance, name="balance", is_closed=True)
         rng = check_seed(self.random_state)
-        samples = NearSamples.read(X, self.metric, k, p, self.n_jobs)
+        samples = NearSamples.read(X, self._seen_metric, k, p, self.n_jobs)
         start = self._start(X, samples, p, rng)
         rules = LengthRules.balanced(balance, samples.n_nodes)
         if samples.n_nodes > 1:
@@ -200,7 +208,6 @@ class NeighborMap(BaseEmbedder):
             )
             raise InvalidInputError(msg)
         k = check_count(self.n_neighbors, name="n_neighbors")
-        check_choice(self.metric, METRICS, name="metric")
         entries: FloatArray = X if isinstance(X, np.ndarray) else np.asarray(X.data)
         if entries.size:
             check_units(entries, name="X")

@@ -21,12 +21,12 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
-from isofold._base import BaseEmbedder, Fit
+from isofold._base import Fit
 from isofold._findings import setting
-from isofold._typing import Auto, Clusterer, FloatArray, IntArray
+from isofold._typing import Auto, Clusterer, FloatArray, IntArray, Metric, PairKernel
 from isofold._validation import check_choice, check_count, check_flag, check_seed, check_units
+from isofold.embedding.embedder import Embedder
 from isofold.exceptions import InvalidInputError
 from isofold.extension.plane_map import PlaneMap
 from isofold.linalg.motions import RigidMotions
@@ -52,7 +52,7 @@ REFINEMENT_STEPS = 30
 """Steps of each stage of the stitching, as in IPA."""
 
 
-class PLML(BaseEmbedder):
+class PLML(Embedder):
     """Piecewise-linear manifold learning: a million points in seconds, with an inverse map.
 
     Parameters
@@ -74,6 +74,13 @@ class PLML(BaseEmbedder):
         n_components + 1), where cells keep the arbitrary orientation of their own axes.
     n_neighbors : int, default=12
         Neighbors that determine which samples are connected, and how true the map is.
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds all distances), another
+        metric of scikit-learn such as "cosine", a function of two samples, or a distance of
+        `isofold.similarity`. The method then works with points that have these distances.
+    kernel : "precomputed", callable, ObjectKernel or None, default=None
+        Compares samples instead of `metric`: `X` holds kernel values, or a function of two
+        collections returns them. Distances are those in the feature space.
     refine : bool, default=False
         Whether the map is only the start of IPA's stitching, in which cells overlap and are
         fitted to all neighbors instead of one. More accurate, slower; for a few thousand cells.
@@ -136,7 +143,8 @@ class PLML(BaseEmbedder):
     -----
     `transform` maps each row by the plane of its nearest training sample; on these it returns
     `embedding_`. The map is linear in every cell and jumps a little between cells.
-    `inverse_transform` goes back onto the planes; there is none with ``merge="orthogonal"``.
+    `inverse_transform` goes back onto the planes, or by neighbors on the map where these lead
+    closer to the samples; there is none with ``merge="orthogonal"``.
 
     Examples
     --------
@@ -158,6 +166,8 @@ class PLML(BaseEmbedder):
         clustering: Literal["balanced", "gmm", "mst"] | Clusterer | Cover = "balanced",
         merge: Literal["parallel", "parallel_projections", "orthogonal", "isomap"] = "parallel",
         n_neighbors: int = 12,
+        metric: Metric = "euclidean",
+        kernel: PairKernel = None,
         refine: bool = False,
         start: int | None = None,
         random_state: Any = None,
@@ -169,6 +179,8 @@ class PLML(BaseEmbedder):
         self.clustering = clustering
         self.merge = merge
         self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.kernel = kernel
         self.refine = refine
         self.start = start
         self.random_state = random_state
@@ -220,11 +232,6 @@ class PLML(BaseEmbedder):
 
     def _transform(self, X: FloatArray) -> FloatArray:
         return self.map_.transform(X)
-
-    # Orthogonal projection lays cells on top of each other: there is no inverse.
-    @available_if(lambda embedder: not hasattr(embedder, "map_") or embedder.map_.is_rigid)
-    def _inverse_transform(self, Y: FloatArray) -> FloatArray:
-        return self.map_.inverse_transform(Y)
 
     def _check_parameters(self, X: FloatArray) -> int:
         q = check_count(self.n_components, name="n_components")

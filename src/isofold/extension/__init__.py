@@ -15,6 +15,7 @@ from isofold.extension.protocol import PointMap
 from isofold.extension.region import SampledRegion
 from isofold.extension.stress_map import StressMap
 from isofold.extension.training_points import TrainingPoints
+from isofold.extension.way_back import WayBack, fit_way_back
 
 __all__ = [
     "BarycentricMap",
@@ -27,11 +28,13 @@ __all__ = [
     "SampledRegion",
     "StressMap",
     "TrainingPoints",
+    "WayBack",
     "fit_barycentric",
     "fit_from_distances",
     "fit_goose",
     "fit_kernel_regression",
     "fit_kernel_ridge",
     "fit_nystrom",
+    "fit_way_back",
     "spread_landmarks",
 ]

@@ -27,6 +27,7 @@ from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_points
 from isofold.extension.training_points import TrainingPoints, read_training_points
+from isofold.extension.way_back import LocalInverse
 from isofold.extension.weights import (
     THINNESS,
     apply_weights,
@@ -41,7 +42,7 @@ __all__ = ["BarycentricMap", "fit_barycentric"]
 
 
 @dataclass(frozen=True, eq=False)
-class BarycentricMap:
+class BarycentricMap(LocalInverse):
     """TrainingPoints new points by their neighbors among training points, see `fit_barycentric`.
 
     Attributes

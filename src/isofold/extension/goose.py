@@ -45,6 +45,7 @@ from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_flag, check_points
 from isofold.exceptions import InvalidInputError
 from isofold.extension.training_points import TrainingPoints, read_training_points
+from isofold.extension.way_back import LocalInverse
 from isofold.extension.weights import (
     THINNESS,
     bound_tilts,
@@ -63,7 +64,7 @@ SCALINGS = ("least_squares", "range", "isotropic")
 
 
 @dataclass(frozen=True, eq=False)
-class GooseMap:
+class GooseMap(LocalInverse):
     """TrainingPoints new points by a similarity of their neighborhood, see `fit_goose`.
 
     Attributes

@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg
 from scipy.spatial.distance import cdist
+from sklearn.utils.metaestimators import available_if
 
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_width
 from isofold.extension.barycentric import BarycentricMap
-from isofold.extension.kernel_function import KernelFunction
+from isofold.extension.way_back import LocalInverse
 from isofold.extension.weights import apply_weights
 from isofold.linalg import KernelCentering
 from isofold.linalg.rows import row_product
+from isofold.similarity.kernel_function import KernelFunction
 
 __all__ = ["CorrectedMap", "KernelMap", "fit_kernel_regression", "spread_landmarks"]
 
@@ -25,7 +27,7 @@ squares, so that less would be rounding."""
 
 
 @dataclass(frozen=True, eq=False)
-class KernelMap:
+class KernelMap(LocalInverse):
     """An affine map of feature space, for any points.
 
     Parameters
@@ -59,6 +61,19 @@ class KernelMap:
         """Return the map with other coefficients Ω."""
         return replace(self, coefficients=coefficients)
 
+    def _has_points(self) -> bool:
+        return self.columns is None and self.kernel.kind != "precomputed"
+
+    def training_pairs(self) -> tuple[FloatArray, FloatArray]:
+        """Return the points with which others are compared, and their images."""
+        points = self.points + self.origin
+        return points, self.transform(points)
+
+    @available_if(_has_points)
+    def inverse_transform(self, Y: FloatArray) -> FloatArray:
+        """Return points whose images are given; there are none behind a kernel that was given."""
+        return super().inverse_transform(Y)
+
     def transform(self, X: FloatArray) -> FloatArray:
         """Return the images of points, each from its own row alone.
 
@@ -73,7 +88,7 @@ class KernelMap:
             Their images, in float64.
         """
         X = np.asarray(X)
-        if self.columns is None and self.kernel.kind != "precomputed":
+        if self._has_points():
             check_width(X, self.points.shape[1])
         out = np.empty((len(X), self.coefficients.shape[1]))
         step = block_rows(8 * 4 * len(self.centering.column_means), len(X))
@@ -89,7 +104,7 @@ class KernelMap:
 
 
 @dataclass(frozen=True, eq=False)
-class CorrectedMap:
+class CorrectedMap(LocalInverse):
     """A smooth map of few landmarks, plus what it leaves at the neighbors of a point.
 
     Parameters
@@ -110,6 +125,11 @@ class CorrectedMap:
     def kernel(self) -> KernelFunction:
         """The kernel of the smooth map."""
         return self.trend.kernel
+
+    def training_pairs(self) -> tuple[FloatArray, FloatArray]:
+        """Return the training points and their images."""
+        points = self.neighbors.training.points
+        return points, self.transform(points)
 
     def transform(self, X: FloatArray) -> FloatArray:
         """Return the images of points, each from its own row alone; a training point gets its own.

@@ -19,11 +19,11 @@ from isofold._memory import require_memory
 from isofold._typing import FloatArray
 from isofold._validation import check_pair, check_positive
 from isofold.exceptions import InvalidInputError
-from isofold.extension.kernel_function import KernelFunction
 from isofold.extension.kernel_map import KernelMap
 from isofold.linalg import KernelCentering, double_center
 from isofold.neighbors import kneighbors
 from isofold.neighbors.duplicates import find_distinct
+from isofold.similarity.kernel_function import KernelFunction
 
 __all__ = ["fit_kernel_ridge"]
 

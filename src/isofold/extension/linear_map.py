@@ -20,3 +20,7 @@ class LinearMap:
     def transform(self, X: FloatArray) -> FloatArray:
         """Return the images of points, each by its own row."""
         return row_product(X - self.mean, self.axes)
+
+    def inverse_transform(self, Y: FloatArray) -> FloatArray:
+        """Return the points of the subspace whose images are given; the axes are orthonormal."""
+        return row_product(Y, self.axes.T) + self.mean

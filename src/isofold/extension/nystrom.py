@@ -31,12 +31,13 @@ from isofold._memory import block_rows, require_memory
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_n_neighbors, check_points, check_width
 from isofold.exceptions import InvalidInputError
-from isofold.extension.kernel_function import KernelFunction
 from isofold.extension.training_points import TrainingPoints, read_training_points
+from isofold.extension.way_back import LocalInverse
 from isofold.linalg import KernelCentering
 from isofold.linalg.rows import row_product
 from isofold.neighbors import all_pairs_geodesics, build_graph, connected_components
 from isofold.neighbors.precomputed import nearest_in_rows
+from isofold.similarity.kernel_function import KernelFunction
 
 __all__ = ["NystromMap", "fit_nystrom"]
 
@@ -48,6 +49,10 @@ NO_EIGENVECTOR = 0.1
 
 class KernelRows(Protocol):
     """What a kernel says about new points."""
+
+    @property
+    def points(self) -> FloatArray:
+        """The training points."""
 
     def rows(self, queries: FloatArray) -> FloatArray:
         """Return the kernel between queries and all training points, row by row."""
@@ -70,6 +75,11 @@ class GeodesicRows:
     training: TrainingPoints
     distances: FloatArray
     n_neighbors: int
+
+    @property
+    def points(self) -> FloatArray:
+        """The training points."""
+        return self.training.points
 
     def rows(self, queries: FloatArray) -> FloatArray:
         """Return the kernel between queries and all training points."""
@@ -136,7 +146,7 @@ class FunctionRows:
 
 
 @dataclass(frozen=True, eq=False)
-class NystromMap:
+class NystromMap(LocalInverse):
     """TrainingPoints new points by the kernel of a spectral embedding, see `fit_nystrom`.
 
     Attributes
@@ -167,6 +177,10 @@ class NystromMap:
     residuals: FloatArray
     n_features: int
     dtype: np.dtype[Any]
+
+    def training_pairs(self) -> tuple[FloatArray, FloatArray]:
+        """Return the training points and their images."""
+        return self.source.points, self.transform(self.source.points)
 
     def transform(self, X_new: Any) -> FloatArray:
         """Return the images of new points.

@@ -15,6 +15,7 @@ from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
+from isofold.extension.way_back import LocalInverse
 from isofold.linalg import principal_coordinates
 from isofold.linalg.motions import RigidMotions
 from isofold.linalg.rows import row_product
@@ -67,7 +68,7 @@ class MappedPoints:
 
 
 @dataclass(frozen=True, eq=False)
-class PatchMap:
+class PatchMap(LocalInverse):
     """Charts and their motions, with the nodes that tell which charts are near.
 
     Attributes
@@ -87,7 +88,7 @@ class PatchMap:
     reduction : Reduction or None
         The projection of the data into the space of the charts, if there is one.
     estimators : tuple
-        The embedders that are the charts, if there are any; then the map has no inverse.
+        The embedders that are the charts, if there are any.
     """
 
     search: NeighborSearch
@@ -177,10 +178,27 @@ class PatchMap:
         return evaluate(block, *alone, *self._charts, self._cubics, self._moves)
 
     def inverse_transform(self, Y: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
-        """Map points of the embedding back onto the surface that the charts describe."""
+        """Map points of the embedding back onto the surface that the charts describe.
+
+        If there is none, or data are too thick for it, then by local weights.
+        """
+        by_charts = self._has_surface
+        points = self._on_surface(Y, n_jobs) if by_charts else self.way_back.transform(Y)
+        return points if self.reduction is None else self.reduction.undo(points)
+
+    def training_pairs(self) -> tuple[FloatArray, FloatArray]:
+        """Return the nodes, in the space of the charts, and their images."""
+        return self.search.points, self.image_search.points
+
+    @cached_property
+    def _has_surface(self) -> bool:
+        """Whether charts lead images of nodes back to these as closely as neighbors do."""
         if self.estimators:
-            msg = "Charts by embedders have no inverse. Use chart='quadratic' or 'pca' for that."
-            raise InvalidInputError(msg)
+            return False
+        return self.way_back.misses_more_than(self._on_surface)
+
+    def _on_surface(self, Y: FloatArray, n_jobs: int | None = None) -> FloatArray:
+        """Return points of the surface that the charts describe, in their space."""
         d = self.atlas.origins.shape[1]
 
         def work(rows: slice) -> tuple[slice, FloatArray]:
@@ -189,7 +207,7 @@ class PatchMap:
         points = np.empty((len(Y), d))
         for rows, block in ordered_map(work, _blocks(len(Y), d), n_jobs=n_jobs):
             points[rows] = block
-        return points if self.reduction is None else self.reduction.undo(points)
+        return points
 
     def _by_estimators(
         self, block: FloatArray, ends: IntArray, chosen: IntArray, fractions: FloatArray

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from isofold._typing import FloatArray, IntArray
-from isofold.exceptions import InvalidInputError
+from isofold.extension.way_back import LocalInverse
 from isofold.linalg.motions import RigidMotions
 from isofold.neighbors import NeighborSearch
 from isofold.patches.planes import Planes
@@ -16,7 +18,7 @@ __all__ = ["PlaneMap"]
 
 
 @dataclass(frozen=True, eq=False)
-class PlaneMap:
+class PlaneMap(LocalInverse):
     """Planes and their motions, with the nodes that tell which cell is near.
 
     Attributes
@@ -51,11 +53,22 @@ class PlaneMap:
         """Return the images of points in given cells, in float64."""
         return self.motions.apply(self.planes.coordinates(points, cells), cells)
 
+    # Orthogonal projection lays cells on top of each other: there is no inverse.
+    @available_if(lambda plane_map: plane_map.is_rigid)
     def inverse_transform(self, Y: FloatArray) -> FloatArray:
-        """Return the points of the planes whose images are given."""
-        if not self.is_rigid:
-            msg = "Planes were projected onto each other, which has no inverse. Use another merge."
-            raise InvalidInputError(msg)
+        """Return the points of the planes whose images are given; or, if closer, of neighbors."""
+        return self._on_planes(Y) if self._has_planes else super().inverse_transform(Y)
+
+    def training_pairs(self) -> tuple[FloatArray, FloatArray]:
+        """Return the nodes and their images."""
+        return self.search.points, self.image_search.points
+
+    @cached_property
+    def _has_planes(self) -> bool:
+        """Whether planes lead images of nodes back to these as closely as neighbors do."""
+        return self.way_back.misses_more_than(self._on_planes)
+
+    def _on_planes(self, Y: FloatArray) -> FloatArray:
         images = Y.astype(np.float64, copy=False)
         cells = self.planes.labels[self.image_search.query(images, 1).indices[:, 0]]
         return self.planes.points(self.motions.undo(images, cells), cells)

@@ -20,6 +20,7 @@ from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_points
 from isofold.extension.training_points import TrainingPoints
+from isofold.extension.way_back import LocalInverse
 from isofold.neighbors.search.protocol import pair_distances
 from isofold.stress._relax import settle_new, start_new
 from isofold.stress.kept_lengths import LengthRules
@@ -40,7 +41,7 @@ LEAST_BLOCK = 256
 
 
 @dataclass(frozen=True, eq=False)
-class StressMap:
+class StressMap(LocalInverse):
     """Places new points among the images of their neighbors.
 
     Attributes

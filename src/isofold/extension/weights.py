@@ -131,19 +131,19 @@ def damp_thin_axes(
     return damped
 
 
-def bound_tilts(tilts: FloatArray) -> FloatArray:
+def bound_tilts(tilts: FloatArray, bound: float = LARGEST_TILT) -> FloatArray:
     """Return rows c with |c| bounded, in the same direction."""
     largest = np.abs(tilts).max(axis=1, keepdims=True)
     # Scaled before it is squared: a point may be far away in units of its neighbors.
     scaled = np.divide(tilts, largest, out=np.zeros_like(tilts), where=largest > 0)
     norms = np.sqrt(np.einsum("mr,mr->m", scaled, scaled))[:, None]
-    bounded: FloatArray = scaled * np.minimum(largest, LARGEST_TILT / np.maximum(norms, 1.0))
+    bounded: FloatArray = scaled * np.minimum(largest, bound / np.maximum(norms, 1.0))
     return bounded
 
 
-def tilt_fractions(spread: Spread, tilts: FloatArray) -> FloatArray:
+def tilt_fractions(spread: Spread, tilts: FloatArray, largest: float = LARGEST_TILT) -> FloatArray:
     """Return the weights ω + √ω ∘ U c, with |c| bounded."""
-    bounded = bound_tilts(tilts)
+    bounded = bound_tilts(tilts, largest)
     fractions = spread.fractions
     weights: FloatArray = fractions + np.sqrt(fractions) * np.einsum(
         "mkr,mr->mk", spread.left, bounded
@@ -160,14 +160,14 @@ def place_weights(
     n_kept: int,
     thinness: float | None,
     floors: FloatArray,
+    largest: float = LARGEST_TILT,
 ) -> FloatArray:
     """Return the weights that reproduce targets from their neighbors."""
     spread = measure_spread(neighbors, fractions)
     products = spread.along(targets - spread.means)
     tilts = solve_axes(spread, products, floors)
-    return tilt_fractions(
-        spread, damp_thin_axes(tilts, spread.widths, n_kept=n_kept, thinness=thinness)
-    )
+    tilts = damp_thin_axes(tilts, spread.widths, n_kept=n_kept, thinness=thinness)
+    return tilt_fractions(spread, tilts, largest)
 
 
 def rounding_floors(rounding: FloatArray) -> FloatArray:
@@ -226,12 +226,32 @@ def untorn(near: FloatArray, images: FloatArray, floors: FloatArray) -> BoolArra
     gaps, lengths = lengths_of(near), lengths_of(images)
     stretches = np.divide(lengths, gaps, out=np.zeros_like(gaps), where=gaps > 0)
     suspects = torn(stretches, usual_stretch(stretches[:, 1:]))
+    return ~_unexplained(suspects, near, images, floors)
+
+
+def in_one_part(near: FloatArray, images: FloatArray, floors: FloatArray) -> BoolArray:
+    """Return which neighbors are in the same part of what a map was made of as the nearest.
+
+    As `untorn` on the way back, but here distances count and no stretches: data thicker than their
+    map are far apart wherever neighbors are close on it.
+    """
+    gaps = lengths_of(images)
+    suspects = torn(gaps, usual_stretch(gaps[:, 1:]))
+    return ~_unexplained(suspects, near, images, floors)
+
+
+def _unexplained(
+    suspects: BoolArray, near: FloatArray, images: FloatArray, floors: FloatArray
+) -> BoolArray:
+    """Return the suspects that are not where the affine map of the others leads."""
     # So many neighbors are needed to tell how the map runs, and one to see that it is no accident.
-    rows = np.flatnonzero(suspects.any(axis=1) & ((~suspects).sum(axis=1) > images.shape[2] + 1))
+    needed = min(near.shape[2], images.shape[2]) + 1
+    rows = np.flatnonzero(suspects.any(axis=1) & ((~suspects).sum(axis=1) > needed))
+    unexplained = suspects.copy()
     if len(rows):
         missed = _missed_by_others(near[rows], images[rows], ~suspects[rows], floors[rows])
-        suspects[rows] &= missed > ACQUITTED * lengths[rows]
-    return ~suspects
+        unexplained[rows] &= missed > ACQUITTED * lengths_of(images[rows])
+    return unexplained
 
 
 def _missed_by_others(

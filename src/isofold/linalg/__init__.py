@@ -18,12 +18,13 @@ from isofold.linalg.gram import (
 )
 from isofold.linalg.procrustes import ProcrustesFit, SimilarityTransform, procrustes
 from isofold.linalg.row_space import row_space_coordinates
-from isofold.linalg.scaling import classical_scaling, landmark_scaling
+from isofold.linalg.scaling import PrincipalFrame, classical_scaling, landmark_scaling
 
 __all__ = [
     "GramFactor",
     "KernelCentering",
     "PrincipalCoordinates",
+    "PrincipalFrame",
     "ProcrustesFit",
     "SimilarityTransform",
     "center",

@@ -32,6 +32,9 @@ Improve: TypeAlias = Callable[
     [IntArray, Planes, FloatArray], tuple[Planes, RigidMotions, SDPSolution | None]
 ]
 
+FEW_IN_MEMORY = 10_000
+"""Points up to which their order in memory makes no difference in time."""
+
 VANISHING = 1e-140
 """Fraction of the largest coordinate below which a coordinate makes no distance."""
 
@@ -153,8 +156,10 @@ def _neighbors_together(
     """Return nodes in the order of the leaves of a KD-tree, and the node of every sample.
 
     What is near each other in space is then near in memory, which halves the time at a million
-    points.
+    points. Few points stay in their own order, which does not change when the data are rotated.
     """
+    if len(rows) <= FEW_IN_MEMORY:
+        return rows, node_of
     order = KDTree(X[rows], balanced_tree=False).indices
     number = np.empty(len(rows), dtype=np.intp)
     number[order] = np.arange(len(rows))

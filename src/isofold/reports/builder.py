@@ -22,6 +22,7 @@ from isofold.reports.painter import charts
 from isofold.reports.payload import fill
 from isofold.reports.text import json_for_script, markup
 from isofold.reports.thumbnails import check_images
+from isofold.similarity.objects import is_table
 from isofold.tables.page_columns import PageColumn, read_column, read_columns, unique_name
 from isofold.tables.text_safety import plain
 
@@ -131,7 +132,8 @@ def report(
     columns = _all_columns(len(Y), labels, fields=fields, components=components)
     pictures = None if images is None else check_images(images, len(Y))
     known = assess(X, embedding, metric=metric, random_state=random_state, n_jobs=n_jobs)
-    n_features = None if metric == "precomputed" else int(np.shape(X)[1])
+    is_points = metric != "precomputed" and is_table(X)
+    n_features = int(np.shape(X)[1]) if is_points else None
     page = _page(known, columns, pictures, title, n_features, random_state, labels is not None)
     if path is not None:
         page.save(path)

@@ -23,6 +23,7 @@ SCRIPTS = (
     "select",
     "legend",
     "panels",
+    "wayback",
     "pointer",
     "keys",
     "main",

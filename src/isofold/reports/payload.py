@@ -16,6 +16,9 @@ from sklearn.utils import check_random_state
 
 from isofold._typing import FloatArray, IntArray
 from isofold.assessment import Assessment, NearPairs
+from isofold.extension import SampledRegion, fit_way_back
+from isofold.extension.out_of_range import RULES
+from isofold.extension.training_points import read_training_points
 from isofold.reports.packing import Packer, rounded
 from isofold.reports.thumbnails import Thumbnails, thumbnails
 from isofold.tables.page_columns import PageColumn
@@ -26,6 +29,9 @@ COLUMN_BYTES = 13_000_000
 NEIGHBOR_BYTES = 8_000_000
 IMAGE_BYTES = 6_000_000
 """Characters that columns and neighbors, and bytes that pictures may take."""
+
+BACK_ROWS = 20_000
+"""Rows that tell how a place between the points is shown."""
 
 BASE64 = 4 / 3
 """Characters a byte."""
@@ -63,10 +69,42 @@ def fill(
         )
     manifest["columns"] = _pack_columns(packer, columns, order, notes)
     manifest["near"] = _pack_neighbors(packer, assessment.near, scale, order, notes)
+    small = None
     if images is not None:
         small = thumbnails(images, order, max_bytes=IMAGE_BYTES)
         manifest["images"] = _pack_images(packer, small, n_points, notes)
+    if n_components <= 2 and (columns or small):
+        manifest["back"] = _way_back(unit, columns, small, order)
     return manifest, notes
+
+
+def _way_back(
+    unit: npt.NDArray[np.float32],
+    columns: Sequence[PageColumn],
+    small: Thumbnails | None,
+    order: IntArray,
+) -> dict[str, Any]:
+    """Return by how many neighbors a place is shown, and how remote one without data is.
+
+    The neighbors are as many as restore pictures, or else numbers, of some rows from others best.
+    """
+    rows = order[:BACK_ROWS]
+    region = SampledRegion.around(read_training_points(unit[rows], unit[rows]), RULES.n_neighbors)
+    limit = float(np.quantile(region.remoteness, 1.0 - RULES.map_level, method="higher"))
+    if small is not None:
+        rows = small.rows[:: -(-len(small.rows) // BACK_ROWS)]
+        shown = small.pixels[np.searchsorted(small.rows, rows)].reshape(len(rows), -1)
+        way_back = fit_way_back(shown.astype(np.float32), unit[rows])
+    else:
+        numbers = [_scaled(each.values[rows]) for each in columns if each.kind != "class"]
+        way_back = fit_way_back(np.stack([*numbers, np.zeros(len(rows))], axis=1), unit[rows])
+    return {"k": way_back.n_neighbors, "limit": limit}
+
+
+def _scaled(values: FloatArray) -> FloatArray:
+    """Return numbers from -1 to 1, zero where there are none."""
+    known = np.where(np.isfinite(values), values, 0.0)
+    return known / (np.abs(known).max(initial=0.0) or 1.0)
 
 
 def to_unit(embedding: FloatArray) -> tuple[npt.NDArray[np.float32], FloatArray, float]:

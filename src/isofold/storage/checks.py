@@ -165,6 +165,77 @@ def check_stress_map(found: Any) -> None:
     require(np.isfinite(found.unit) and found.unit > 0.0, "the unit of a map is no length")
 
 
+def check_frame(frame: Any) -> None:
+    """Look at points whose products with new rows a kernel computes."""
+    require(frame.coordinates.ndim == 2, "points of a frame have a wrong shape")
+    n = len(frame.centering.column_means)
+    _check_shapes(
+        [
+            (frame.centering.column_means, (n,)),
+            (frame.coordinates, (n, frame.coordinates.shape[1])),
+            (frame.inverse, frame.coordinates.shape),
+        ],
+        "a frame",
+    )
+
+
+def check_intake(intake: Any) -> None:
+    """Look whether a frame is that of the samples."""
+    if intake.frame is not None:
+        is_known = intake.nodes is not None and intake.nodes.ndim == 1
+        require(is_known and len(intake.nodes) == len(intake.frame.inverse), "samples are missing")
+    if intake.own is not None:
+        require(intake.own.ndim == 1, "the kernel of samples has a wrong shape")
+
+
+def check_kernel_source(source: Any) -> None:
+    """Look whether objects are as many as their kernel values."""
+    require(source.own.ndim == 1 and len(source.own) > 0, "a kernel has no objects")
+    if source.signatures is not None:
+        _check_shapes([(source.signatures, (len(source.own),))], "a kernel")
+    if source.objects is not None:
+        require(len(source.objects) == len(source.own), "objects are not those of the kernel")
+
+
+def check_kernel_nodes(nodes: Any) -> None:
+    """Look at columns and neighbors of training objects."""
+    n = nodes.source.n_objects
+    _check_shapes([(nodes.reach, (n,))], "a kernel graph")
+    require(nodes.n_neighbors >= 1, "objects of a kernel graph have no neighbors")
+    require((nodes.columns is None) == (nodes.source.objects is not None), "objects are missing")
+    if nodes.columns is not None:
+        _check_shapes([(nodes.columns, (n,))], "a kernel graph")
+        require(nodes.columns.min() >= 0, "columns of a kernel are out of range")
+
+
+def check_kernel_eigen_map(found: Any) -> None:
+    """Look whether eigenvectors and components are those of the objects."""
+    require(found.images.ndim == 2 and found.factors.ndim == 2, "images have a wrong shape")
+    n, (n_parts, r) = found.nodes.source.n_objects, found.factors.shape
+    shapes = [
+        (found.images, (n, r)),
+        (found.shapes, (n, r)),
+        (found.component, (n,)),
+        (found.motions.rotations, (n_parts, r, r)),
+        (found.motions.translations, (n_parts, r)),
+    ]
+    _check_shapes(shapes, "eigenvectors")
+    _check_within(found.component, n_parts, "components")
+
+
+def check_twin_kernel_map(found: Any) -> None:
+    """Look whether images are those of the objects."""
+    require(found.images.ndim == 2, "images have a wrong shape")
+    require(len(found.images) == found.nodes.source.n_objects, "images are not those of objects")
+
+
+def check_back_constrained_map(found: Any) -> None:
+    """Look at coefficients, which a kernel multiplies with rows of values."""
+    require(found.coefficients.ndim == 2, "coefficients have a wrong shape")
+    n, r = found.nodes.source.n_objects, found.coefficients.shape[1]
+    _check_shapes([(found.coefficients, (n, r)), (found.offset, (r,))], "a kernel map")
+
+
 def check_localized_model(model: Any) -> None:
     """Look at clusters whose medoids are sources of paths in a graph."""
     require(model.points.ndim == 2, "points have a wrong shape")

@@ -231,7 +231,7 @@ def _without_estimators(model: Any, state: dict[str, Any], where: str) -> dict[s
     given = state["estimator"]
     is_kept = given is None or kind_of(given) is not None or name_of_estimator(given) is not None
     # Whether X holds distances is read off the estimator.
-    if not is_kept and not model._precomputed:
+    if not is_kept and model._sees_points:
         state["estimator"] = None
         msg = (
             f"{where}.estimator is a {type(given).__name__}, which a model file cannot hold. The "

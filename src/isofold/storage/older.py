@@ -17,6 +17,7 @@ from isofold.patches.choices import Cover
 from isofold.storage.validation import require
 
 __all__ = [
+    "migrate_colored",
     "migrate_decision",
     "migrate_embedder",
     "migrate_flag",
@@ -34,6 +35,13 @@ def migrate_embedder(stored: dict[str, Any]) -> dict[str, Any]:
     if "embedding_" in stored:
         stored.setdefault("diagnosis_", Diagnosis())
     return _with_choices(stored)
+
+
+def migrate_colored(stored: dict[str, Any]) -> dict[str, Any]:
+    """Call the kernel of the labels by its own name: `kernel` is that of the samples now."""
+    if "label_kernel" not in stored and "kernel" in stored:
+        stored["label_kernel"] = stored.pop("kernel")
+    return migrate_embedder(stored)
 
 
 def _with_choices(stored: dict[str, Any]) -> dict[str, Any]:

@@ -95,7 +95,7 @@ _RENAMED: dict[str, dict[str, str]] = {
 }
 
 # Embedders whose attributes need more than new names.
-_MIGRATED = {"Unfold": "unfold", "Projection": "projection"}
+_MIGRATED = {"ColoredMVU": "colored", "Unfold": "unfold", "Projection": "projection"}
 
 
 def _embedder(method: Method) -> Kind:
@@ -119,6 +119,10 @@ KINDS: dict[str, Kind] = {
     "Cover": Kind("isofold.patches.choices:Cover"),
     "Soft": Kind("isofold.sdp.posing.soft:Soft"),
     "StitchTerms": Kind("isofold.stitching.terms:StitchTerms"),
+    # How samples come in.
+    "Intake": Kind("isofold.similarity.intake:Intake", check="intake"),
+    "PairComparison": Kind("isofold.similarity.comparison:PairComparison"),
+    "PrincipalFrame": Kind("isofold.linalg.scaling:PrincipalFrame", check="frame"),
     # Maps of new points.
     "PatchMap": Kind("isofold.extension.patch_map:PatchMap", check="patch_map", migrated="motions"),
     "Atlas": Kind("isofold.patches.atlas:Atlas", check="atlas"),
@@ -141,8 +145,21 @@ KINDS: dict[str, Kind] = {
     "Distinct": Kind("isofold.neighbors.duplicates:Distinct", check="distinct"),
     "KernelMap": Kind("isofold.extension.kernel_map:KernelMap"),
     "CorrectedMap": Kind("isofold.extension.kernel_map:CorrectedMap"),
-    "KernelFunction": Kind("isofold.extension.kernel_function:KernelFunction"),
+    "KernelFunction": Kind("isofold.similarity.kernel_function:KernelFunction"),
     "KernelCentering": Kind("isofold.linalg.centering:KernelCentering"),
+    "KernelSource": Kind("isofold.similarity.kernels:KernelSource", check="kernel_source"),
+    "RawObjects": Kind("isofold.similarity.kernels:RawObjects"),
+    "KernelNodes": Kind("isofold.extension.kernel_eigen_map:KernelNodes", check="kernel_nodes"),
+    "KernelEigenMap": Kind(
+        "isofold.extension.kernel_eigen_map:KernelEigenMap", check="kernel_eigen_map"
+    ),
+    "TwinKernelMap": Kind(
+        "isofold.extension.twin_kernel_map:TwinKernelMap", check="twin_kernel_map"
+    ),
+    "BackConstrainedMap": Kind(
+        "isofold.extension.twin_kernel_map:BackConstrainedMap", check="back_constrained_map"
+    ),
+    "LatentKernel": Kind("isofold.stress.twin_objective:LatentKernel"),
     "LinearMap": Kind("isofold.extension.linear_map:LinearMap"),
     "NystromMap": Kind("isofold.extension.nystrom:NystromMap"),
     "GeodesicRows": Kind("isofold.extension.nystrom:GeodesicRows", renamed={"places": "training"}),

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isofold._format import count, percent
-from isofold._typing import FloatArray, IntArray, Metric
+from isofold._typing import FloatArray, IntArray, SeenMetric
 from isofold.exceptions import InvalidInputError
 from isofold.tables.columnwise import Facts, facts_at, gather_facts, scaled
 from isofold.tables.features import assemble, close_gaps, find_useful, medians
@@ -66,7 +66,7 @@ class Prepared:
     comparison: str | None = None
 
     @property
-    def metric(self) -> Metric:
+    def metric(self) -> SeenMetric:
         """What `X` holds: points, or distances."""
         return "euclidean" if self.comparison is None else "precomputed"
 

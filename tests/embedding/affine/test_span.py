@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from isofold.embedding.affine.span import span_of_kernel
 from isofold.exceptions import InvalidInputError
-from isofold.extension.kernel_function import KernelFunction
 from isofold.linalg import KernelCentering
+from isofold.similarity.kernel_function import KernelFunction
 from support.hypothesis_profiles import examples
 from support.kernel_cases import KERNELS, points
 

@@ -9,12 +9,12 @@ from scipy.spatial.distance import pdist
 from isofold.embedding.affine.seams import choose_links
 from isofold.embedding.affine.span import span_of_kernel
 from isofold.embedding.affine.tessera_program import pose_tesserae, stretch_objective
-from isofold.extension.kernel_function import KernelFunction
 from isofold.neighbors import build_graph
 from isofold.patches.tesserae import cut_tesserae
 from isofold.sdp import ConicSDP, DenseSDP, Status
 from isofold.sdp.posing.two_stage import stretch
 from isofold.sdp.program import Program
+from isofold.similarity.kernel_function import KernelFunction
 from support.sdp_checks import assert_kkt
 
 ULP = np.finfo(float).eps

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from isofold import Cover, TesseraMap
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning, InvalidInputError
 from isofold.sdp import DenseSDP
+from support.helpers import assert_equal_up_to_rigid_motion
 
 FLAT = np.random.RandomState(0).rand(60, 2)
 SHEET = np.column_stack([FLAT, 0.3 * FLAT[:, 0] ** 2])
@@ -86,9 +87,11 @@ def test_parameters_that_make_no_sense(parameters, message):
         model().set_params(**parameters).fit(SHEET)
 
 
-def test_a_kernel_has_no_pieces():
-    with pytest.raises(InvalidInputError, match=r"precomputed kernel does not hold.*Use EAT"):
-        model(kernel="precomputed").fit(SHEET @ SHEET.T)
+def test_a_given_kernel_is_that_of_points_in_its_space():
+    centered = SHEET - SHEET.mean(axis=0)
+    given = model(kernel="precomputed").fit(centered @ centered.T)
+    linear = model(kernel="linear").fit(SHEET)
+    assert_equal_up_to_rigid_motion(given.embedding_, linear.embedding_, atol=1e-6)
 
 
 @pytest.mark.parametrize(

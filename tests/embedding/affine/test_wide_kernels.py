@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from isofold import EAT, TesseraMap
 from isofold.embedding.affine.span import RANK_TOLERANCE
 from isofold.exceptions import DoubtfulMapWarning
-from isofold.extension.kernel_function import KernelFunction
+from isofold.similarity.kernel_function import KernelFunction
 from isofold.storage import load, save
 
 # Rounding over the least eigenvalue that counts, in units of the map; see RANK_TOLERANCE.

@@ -87,14 +87,14 @@ def plain_cloud(cloud):
 
 def test_identity_is_plain_unfolding(wine, plain):
     X, y = wine
-    identity = model(kernel="identity").fit(X, y)
+    identity = model(label_kernel="identity").fit(X, y)
     np.testing.assert_array_equal(identity.embedding_, plain.embedding_)
     assert identity.solution_.primal == plain.solution_.primal
 
 
 def test_identity_as_a_kernel_is_plain_unfolding(cloud, plain_cloud):
     # The objective is now a dense matrix: HIH, which is I on centered points.
-    given = model(kernel="precomputed", n_neighbors=6).fit(cloud, np.eye(50))
+    given = model(label_kernel="precomputed", n_neighbors=6).fit(cloud, np.eye(50))
     assert given.solution_.primal == pytest.approx(plain_cloud.solution_.primal, rel=2 * GAP)
     assert procrustes_error(given.embedding_, plain_cloud.embedding_) < GAP**0.5
 
@@ -162,7 +162,7 @@ SIDES = {
 def test_all_sides_raise_their_dependence(cloud, plain_cloud, side):
     y, kernel = SIDES[side]
     y = y.astype(int) if side == "tags" else y
-    colored = model(kernel=kernel, n_neighbors=6).fit(cloud, y)
+    colored = model(label_kernel=kernel, n_neighbors=6).fit(cloud, y)
     L = side_kernel(y, 50, kernel)
     before, after = (m.solution_.coordinates for m in (plain_cloud, colored))
     # Seen on other clouds: higher by a quarter at least, mostly twofold.
@@ -290,13 +290,13 @@ def asymmetric():
         (np.full((50, 50), np.nan), "precomputed", "finite"),
         (np.zeros((50, 50)), "precomputed", "same label"),
         (np.arange(50), lambda y: np.eye(3), r"shape \(3, 3\)"),
-        (np.arange(50), "cosine", "kernel='cosine'"),
-        (np.arange(50), 3, "kernel=3"),
+        (np.arange(50), "cosine", "label_kernel='cosine'"),
+        (np.arange(50), 3, "label_kernel=3"),
     ],
 )
 def test_bad_sides(cloud, y, kernel, words):
     with pytest.raises(InvalidInputError, match=words):
-        model(kernel=kernel).fit(cloud, y)
+        model(label_kernel=kernel).fit(cloud, y)
 
 
 def test_pieces_are_refused(cloud):

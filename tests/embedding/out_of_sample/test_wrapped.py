@@ -5,12 +5,14 @@ import pickle
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.base import clone
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.manifold import MDS, Isomap, SpectralEmbedding
 from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 
 from isofold import MVU, OutOfSample
 from isofold.exceptions import InvalidInputError
@@ -69,9 +71,13 @@ def test_a_graph_of_distances():
 @pytest.mark.parametrize(
     "estimator", [SpectralEmbedding(affinity="precomputed"), KernelPCA(kernel="precomputed")]
 )
-def test_similarities_are_refused(estimator):
-    with pytest.raises(InvalidInputError, match="similarities"):
-        OutOfSample(estimator).fit(np.exp(-squareform(pdist(X))))
+def test_similarities_are_those_of_the_estimator(estimator):
+    K = np.exp(-squareform(pdist(X)))
+    model = OutOfSample(estimator).fit(K)
+    assert get_tags(model).input_tags.pairwise
+    # BLAS rounds by the threads that it has.
+    np.testing.assert_allclose(model.embedding_, clone(estimator).fit_transform(K), atol=1e-12)
+    np.testing.assert_allclose(model.transform(K[:5]), model.embedding_[:5], atol=1e-12)
 
 
 def test_a_method_must_have_a_transform():

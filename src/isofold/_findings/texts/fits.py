@@ -165,6 +165,16 @@ _PLACEMENT = {
     ),
 }
 
+# Samples that are not points (isofold.similarity).
+_INPUT = {
+    "not_euclidean": Text(
+        "No points have the given distances: {value:.0%} of their spectrum is negative. The method "
+        "needs points and used the nearest ones, so that even a perfect map would have other "
+        "distances.",
+        "LocalMDS and NeighborMap work with distances of any kind.",
+    ),
+}
+
 # Maps of neighbors (isofold.embedding.neighbor_map).
 _NEIGHBORS = {
     "components/unplaced": Text(
@@ -282,6 +292,44 @@ _UNFOLDING = {
     ),
 }
 
+# Maps of kernels (isofold.embedding.kernel_eigenmaps, isofold.embedding.twin_kernel).
+_KERNELS = {
+    "spectral_axes": Text(
+        "The axes are eigenvectors: the map shows which objects are connected. Distances on it are "
+        "not those of the kernel, and the lengths of its axes mean nothing."
+    ),
+    "components/kernel": Text(
+        "The objects fall into {value:.0f} components of {sizes} objects, without neighbors in "
+        "each other; {n_single:#object is|objects are} similar to no other. Each component is "
+        "mapped by itself, and how they lie to each other means little.",
+        "A larger {p.n_neighbors} or another {p.kernel} may join them.",
+        category=DISCONNECTED,
+    ),
+    "negative_kernel": Text(
+        "{value:.1%} of the kernel values are negative. They count as zero: such objects are not "
+        "joined."
+    ),
+    "indefinite_kernel": Text(
+        "The kernel is not positive semidefinite: there is no feature space of which it is the "
+        "inner product. Only its largest values are used, as similarities."
+    ),
+    "twin_kernels": Text(
+        "The kernel of the map agrees with the largest values of the kernel of the objects to a "
+        "cosine of {value:.2f}. Distances beyond neighbors mean nothing."
+    ),
+    "twin_descent": Text(
+        "The objective still fell by {value:.1%} over the last tenth of the steps "
+        "({p.max_iter:={max_iter}}).",
+        "Raise {p.max_iter}.",
+        category=CONVERGENCE,
+    ),
+    "latent_bound": Text(
+        "What was learned of the kernel of the map ran away to its bound (sigma={sigma:.3g}, "
+        "amplitude={amplitude:.3g}). It lowers the objective, but tells nothing about the objects.",
+        "Fix it: leave it out of LatentKernel(learn=...).",
+    ),
+}
+
 # Clusters.
 _CLUSTERING = {
     "more_clusters": Text(
@@ -304,7 +352,9 @@ FIT_TEXTS = {
     **_STITCHING,
     **_MERGING,
     **_PLACEMENT,
+    **_INPUT,
     **_NEIGHBORS,
     **_UNFOLDING,
+    **_KERNELS,
     **_CLUSTERING,
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isofold._format import count, size_of
-from isofold.cli.command import command
+from isofold.cli.command import command, option
 from isofold.cli.console import Console, current_console, watched
 from isofold.cli.options import chosen, file_argument, force_option, format_options, output_option
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     "transform",
     "isofold transform model.iso new.csv -o new-map.csv",
     "isofold transform digits.iso more.parquet -o more.npy --force  # overwrite more.npy",
+    "isofold transform model.iso places.csv -o rows.csv --inverse  # from the map to data",
 )
 @file_argument("model")
 @file_argument("file")
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     "-o", "--output", metavar="OUT", required=True,
     text="The coordinates of the rows: .csv, .tsv, .parquet, .npy or .npz. Or .h5ad: a copy of "
     "FILE with them in obsm.",
+)  # fmt: skip
+@option(
+    "--inverse", section="Output", is_flag=True,
+    help="The other way: FILE holds points of the map (x1, x2, ...), OUT what rows there would be.",
 )  # fmt: skip
 @force_option
 @format_options
@@ -48,6 +53,9 @@ def transform_command(model: Path, file: Path, **options: Any) -> None:
     Outputs(map=options["output"], force=options["force"]).check(model, file)
     estimator, every = load_with_notes(model)
     notes = table_notes(every)
+    if options["inverse"]:
+        _lead_back(estimator, notes, file, options, console)
+        return
     prepared = prepare_for(estimator, notes, file, chosen(ReadOptions, options))
     check_map_rows(options["output"], prepared.rows)
     tell_data(file, prepared, console)
@@ -65,6 +73,45 @@ def transform_command(model: Path, file: Path, **options: Any) -> None:
         options["output"], Y, prepared,
         file=file, model=estimator, overwrite=options["force"],
     )  # fmt: skip
+    console.say(f"Wrote {options['output']} ({size_of(options['output'])}).")
+
+
+def _lead_back(
+    estimator: Any, notes: dict[str, Any], file: Path, options: dict[str, Any], console: Console
+) -> None:
+    """Write what rows points of the map would be, in the units of the data."""
+    import numpy as np
+
+    from isofold.cli.steps.maps import read_places
+    from isofold.exceptions import InvalidInputError
+    from isofold.extension.out_of_range import is_outside
+    from isofold.tables import TABLE_ENDINGS, Preprocessing, check_target, write_table
+
+    check_target(options["output"], options["force"], endings=TABLE_ENDINGS)
+    if not hasattr(estimator, "inverse_transform"):
+        msg = (
+            f"{type(estimator).__name__} of this model keeps no rows to go back to: it was made of "
+            f"distances, or its map has no inverse. Make the model from rows of numbers."
+        )
+        raise InvalidInputError(msg)
+    Y = read_places(file, estimator.embedding_.shape[1], encoding=options["encoding"])
+    X = estimator.inverse_transform(Y)
+    known = notes.get("preprocessing")
+    same = Preprocessing(X.shape[1]) if known is None else Preprocessing.from_json(known)
+    if same.center is not None and same.scale is not None:
+        X = X * np.array(same.scale) + np.array(same.center)
+    names = same.columns if known else getattr(estimator, "feature_names_in_", same.columns)
+    outside = is_outside(estimator, Y, space="map")
+    flag = "outside" if "outside" not in names else "outside the map"
+    columns = {**dict(zip(map(str, names), X.T, strict=True)), flag: outside}
+    write_table(options["output"], columns, overwrite=options["force"])
+    console.say(f"Led {count(len(Y), 'point')} of the map back to the data.")
+    if outside.any():
+        lie, guess = ("lies", "a guess") if outside.sum() == 1 else ("lie", "guesses")
+        console.warn(
+            f"{int(outside.sum()):,} of {count(len(Y), 'point')} {lie} where the map has no data: "
+            f"{guess}, marked in the column {flag!r}."
+        )
     console.say(f"Wrote {options['output']} ({size_of(options['output'])}).")
 
 

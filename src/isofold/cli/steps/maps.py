@@ -14,7 +14,7 @@ from isofold.exceptions import InvalidInputError
 if TYPE_CHECKING:
     from isofold.tables import Prepared, Table
 
-__all__ = ["read_map"]
+__all__ = ["read_map", "read_places"]
 
 ROW = "row"
 
@@ -50,6 +50,14 @@ def read_map(
         f"{ROW!r}, as isofold writes it."
     )
     raise InvalidInputError(msg)
+
+
+def read_places(path: Path, n_axes: int, *, encoding: str) -> FloatArray:
+    """Read coordinates of any points of a map, one or more."""
+    from isofold.tables import Preprocessing, preprocess, read_table
+
+    table = read_table(path, encoding=encoding or "utf-8")
+    return preprocess(table, Preprocessing(_coordinate_names(table) or n_axes, missing="error")).X
 
 
 def _coordinate_names(table: Table) -> tuple[str, ...] | None:

@@ -13,7 +13,7 @@ from isofold._findings import SHELL
 from isofold.embedding.catalog import BY_SHELL_NAME
 
 if TYPE_CHECKING:
-    from isofold._typing import Metric
+    from isofold._typing import SeenMetric
 
 __all__ = ["FitOptions", "make_estimator", "read_value"]
 
@@ -53,7 +53,7 @@ class FitOptions:
         return BY_SHELL_NAME[self.method].needs_label
 
 
-def make_estimator(options: FitOptions, *, metric: Metric = "euclidean") -> Any:
+def make_estimator(options: FitOptions, *, metric: SeenMetric = "euclidean") -> Any:
     """Return an estimator that is ready to fit, or refuse options that its method does not take."""
     import isofold
 

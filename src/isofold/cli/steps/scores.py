@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from isofold._format import percent
-from isofold._typing import FloatArray, Metric
+from isofold._typing import FloatArray, SeenMetric
 from isofold.assessment.verdict import verdict
 from isofold.cli.console import Console
 from isofold.quality import MapSummary, summary
@@ -42,7 +42,7 @@ _LENGTHS = (
 
 
 def measure(
-    X: FloatArray, Y: FloatArray, *, seed: int, jobs: int, metric: Metric = "euclidean"
+    X: FloatArray, Y: FloatArray, *, seed: int, jobs: int, metric: SeenMetric = "euclidean"
 ) -> MapSummary:
     """Measure a map, at a sample of its rows if there are many; NaN for two distinct rows."""
     n_samples = None if len(X) <= MOST_EXACT else SAMPLED

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from isofold._base import read_samples
 from isofold._findings import Finding, Severity, emit
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
@@ -207,7 +206,7 @@ class LocalizedClusterer(BaseClusterer):
             At most 0, which is best.
         """
         labels = self.predict(X)
-        points = read_samples(self, X, reset=False) - self.model_.mean
+        points = self._read(X) - self.model_.mean
         squares = self.model_.partition.subspaces.own_squared_distances(points, labels)
         return -float(squares.mean())
 

@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
-from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
 
-from isofold._base import BaseEmbedder, refuse_few
 from isofold._findings import Finding, Severity, setting
 from isofold._memory import require_memory
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import (
     check_count,
-    check_finite,
     check_positive,
-    check_square,
     check_symmetric,
     check_units,
-    read_points,
-    refuse_no_features,
 )
 from isofold.embedding.affine.pairs import DistinctSamples
 from isofold.embedding.affine.span import KernelSpan, span_of_kernel
+from isofold.embedding.embedder import Embedder
 from isofold.exceptions import InvalidInputError
 from isofold.extension import CorrectedMap, KernelMap
-from isofold.extension.kernel_function import KERNELS, KernelFunction
 from isofold.linalg import KernelCentering, center
 from isofold.neighbors.duplicates import find_distinct, from_labels
 from isofold.neighbors.spanning import component_labels
+from isofold.similarity.comparison import PairComparison, kernel_squares
+from isofold.similarity.intake import read_first, read_more, read_pair_rows, read_pairs
+from isofold.similarity.kernel_function import KERNELS, KernelFunction
+from isofold.similarity.objects import is_table
 
 __all__ = ["KernelEmbedder", "find_kernel", "find_kernel_map", "fitted_map", "preservation"]
-
-NO_DISTANCE = 8.0
-"""Squared distances up to this many roundings of the largest value of a kernel, in its dtype, are
-zero."""
 
 AUTO_WIDTHS = (4.0, 3.0, 2.0, 1.5)
 """Widths of an automatic kernel in units of the mean kept distance: the first one is used with
@@ -60,40 +53,53 @@ times the rounding of numbers over the least eigenvalue that counts, 2e-7), and 
 at."""
 
 
-class KernelEmbedder(BaseEmbedder):
+class KernelEmbedder(Embedder):
     """Base of embedders with parameters `kernel` and `gamma`, perhaps `kernel_params`."""
 
-    kernel: Any
     gamma: Any
     kernel_params: dict[str, Any] | None = None
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_given
-        return tags
+    _takes_kernel: ClassVar[bool] = True
 
     @property
     def _is_given(self) -> bool:
-        """Whether X holds kernel values instead of points."""
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+        """Whether the method sees kernel values instead of points."""
+        intake = self._intake
+        return intake.comparison.kernel is not None and intake.frame is None
+
+    @property
+    def _sees_points(self) -> bool:
+        return not self._is_given
+
+    @property
+    def _map_kernel(self) -> Any:
+        """The kernel of the map: of points in the space of a given kernel, their products."""
+        intake = self._intake
+        is_inside = intake.comparison.kernel is not None and intake.frame is not None
+        return "linear" if is_inside else self.kernel
+
+    def _comparison(self) -> PairComparison:
+        """Return how points are compared; `kernel` is that of the map, unless it is given."""
+        is_given = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return PairComparison.read(self.metric, self.kernel if is_given else None)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        if not self._is_given:
-            return super()._validate(X, reset=reset)
-        try:
-            values = read_points(X, name="X")
-            refuse_no_features(values, name="X")
-            check_finite(values, name="X", advice="Pass finite kernel values.")
-            if reset:
-                check_square(values.shape, name="X")
-                check_symmetric(values, name="X")
-                refuse_few(self, len(values), self._min_samples)
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        except InvalidInputError:
-            raise
-        except ValueError as error:
-            raise InvalidInputError(str(error)) from error
-        return values
+        if not reset:
+            if self._is_given:
+                return read_pair_rows(self, X, self._intake)[0]
+            return read_more(self, X, self._intake)
+        of_objects = callable(self.kernel) and not is_table(X)
+        comparison = (
+            PairComparison.read(self.metric, self.kernel) if of_objects else self._comparison()
+        )
+        least = self._min_samples
+        if comparison.kernel is not None and self._takes_kernel:
+            self.intake_, seen = read_pairs(self, X, comparison, min_samples=least)
+        else:
+            self.intake_, seen = read_first(
+                self, X, comparison, takes_distances=False, min_samples=least
+            )
+        return seen
 
     def _distinct(self, X: FloatArray) -> DistinctSamples:
         """Return the distinct samples with their squared distances."""
@@ -104,14 +110,8 @@ class KernelEmbedder(BaseEmbedder):
             instead="Fit a sample of the data, and transform the rest.",
         )
         if self._is_given:
-            raw = X.astype(np.float64)
-            own = raw.diagonal()
-            squared = own[:, None] + own - (raw + raw.T)
-            rounding = (
-                NO_DISTANCE * float(np.finfo(X.dtype).eps) * float(np.abs(raw).max(initial=0))
-            )
-            _refuse_negative(squared, rounding)
-            distinct = from_labels(component_labels(n, np.argwhere(squared <= rounding)))
+            squared = kernel_squares(X)
+            distinct = from_labels(component_labels(n, np.argwhere(squared == 0.0)))
             squared = squared[np.ix_(distinct.sample_of_node, distinct.sample_of_node)]
         else:
             check_units(X, name="X")
@@ -130,7 +130,7 @@ class KernelEmbedder(BaseEmbedder):
         self, centered: FloatArray, kept: FloatArray, width: float
     ) -> KernelFunction:
         """Return the kernel, with γ from the kept distances or the size of the data."""
-        kind = self.kernel
+        kind = self._map_kernel
         if not callable(kind) and not (isinstance(kind, str) and kind in KERNELS):
             msg = (
                 f"{setting('kernel', kind)} must be a function of two tables or one of "
@@ -165,7 +165,7 @@ class KernelEmbedder(BaseEmbedder):
 
     def _at_origin(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return centered points and their mean; a user's function gets points as they are."""
-        if callable(self.kernel):
+        if callable(self._map_kernel):
             return points, np.zeros(points.shape[1])
         return center(points)
 
@@ -181,8 +181,8 @@ class KernelEmbedder(BaseEmbedder):
         origin: FloatArray = np.empty(0)
         if columns is None:
             points, origin = self._at_origin(values.astype(np.float64))
-        is_automatic = isinstance(self.gamma, str) and isinstance(self.kernel, str)
-        is_automatic = is_automatic and self.kernel == "rbf"
+        kind = self._map_kernel
+        is_automatic = isinstance(self.gamma, str) and isinstance(kind, str) and kind == "rbf"
         for width in AUTO_WIDTHS if is_automatic else AUTO_WIDTHS[:1]:
             function = self._kernel_function(points, kept, width)
             raw = values if columns is not None else function.matrix(points, points)
@@ -242,18 +242,6 @@ def preservation(
     squared = np.sum((Y[pairs[:, 0]] - Y[pairs[:, 1]]) ** 2, axis=1)
     wanted = targets.astype(np.float64) ** 2
     return float(np.mean(((squared - wanted) / (wanted if units is None else units)) ** 2))
-
-
-def _refuse_negative(squared: FloatArray, rounding: float) -> None:
-    """Refuse a kernel in which k_ii + k_jj - 2 k_ij, a squared distance, is negative."""
-    if squared.min() < -rounding:
-        i, j = np.unravel_index(int(np.argmin(squared)), squared.shape)
-        msg = (
-            f"The kernel gives the samples {i} and {j} the squared distance {squared[i, j]:.3g}: "
-            f"it is not positive semidefinite, so that there is no feature space. Use another "
-            f"kernel; or add a multiple of the identity."
-        )
-        raise InvalidInputError(msg)
 
 
 def _refuse_indefinite(span: KernelSpan) -> None:

@@ -28,7 +28,7 @@ from isofold._base import Fit
 from isofold._findings import Finding, setting
 from isofold._parallel import n_workers
 from isofold._progress.stages import interrupted
-from isofold._typing import Auto, FloatArray, IntArray, Kernel
+from isofold._typing import Auto, FloatArray, IntArray, Kernel, Metric
 from isofold._validation import check_count, check_seed
 from isofold.embedding.affine.base import (
     KernelEmbedder,
@@ -84,11 +84,16 @@ class EAT(KernelEmbedder):
     n_neighbors : int or None, default=None
         Neighbors whose distances are kept if `fit` is not given pairs. None: 6 for up to 400
         samples, 12 from 720 on.
-    kernel : {"rbf", "poly", "linear", "precomputed"} or callable, default="rbf"
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds all distances), another
+        metric of scikit-learn such as "cosine", a function of two samples, or a distance of
+        `isofold.similarity`. The method then works with points that have these distances.
+    kernel : {"rbf", "poly", "linear", "precomputed"}, callable or ObjectKernel, default="rbf"
         The kernel in whose feature space the map is linear: exp(-gamma ‖x - y‖²),
         (gamma ⟨x, y⟩ + coef0)^degree of centered samples, or ⟨x, y⟩, which is right where there
         are more features than samples. "precomputed": `X` holds kernel values. A callable takes
-        two tables and returns their kernel, like those in ``sklearn.metrics.pairwise``.
+        two tables and returns their kernel, like those in ``sklearn.metrics.pairwise``; or two
+        collections of any objects, like those in `isofold.similarity`.
     gamma : "auto" or float, default="auto"
         "auto": 1/σ² with σ four times the mean kept distance, or three, two or one and a half
         times that if wider kernels cannot keep these distances; for "poly" one over the variance
@@ -179,6 +184,7 @@ class EAT(KernelEmbedder):
         *,
         n_components: int = 2,
         n_neighbors: int | None = None,
+        metric: Metric = "euclidean",
         kernel: Kernel = "rbf",
         gamma: float | Auto = "auto",
         kernel_params: dict[str, Any] | None = None,
@@ -190,6 +196,7 @@ class EAT(KernelEmbedder):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.metric = metric
         self.kernel = kernel
         self.gamma = gamma
         self.kernel_params = kernel_params
@@ -262,7 +269,7 @@ class EAT(KernelEmbedder):
         unfolded = describe(_held(Y, r), kept, r)
         Y = unfolded.coordinates
         new_map = fitted_map(kernel_map, span, Y)
-        is_linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        is_linear = isinstance(self._map_kernel, str) and self._map_kernel == "linear"
         is_faithful = unfolded.lengths.median <= FAITHFUL
         return Fit.of(
             Y[distinct.node_of_sample],

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from isofold._base import Fit
 from isofold._findings import Finding, parameter, setting
-from isofold._typing import Auto, Clusterer, FloatArray, IntArray, Kernel
+from isofold._typing import Auto, Clusterer, FloatArray, IntArray, Kernel, Metric
 from isofold._validation import check_count, check_seed, check_units
 from isofold.embedding.affine.base import (
     KernelEmbedder,
@@ -122,7 +122,11 @@ class TesseraMap(KernelEmbedder):
     n_links : int or None, default=None
         Distances that are kept between two neighboring tesserae, of near pairs along their seam:
         r + 1 by default, r² at most. Fewer leave hinges, more lock tesserae together.
-    kernel : {"rbf", "poly", "linear"} or callable, default="rbf"
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds all distances), another
+        metric of scikit-learn such as "cosine", a function of two samples, or a distance of
+        `isofold.similarity`. The method then works with points that have these distances.
+    kernel : {"rbf", "poly", "linear", "precomputed"}, callable or ObjectKernel, default="rbf"
         The kernel in whose feature space the map is linear, see `EAT`.
     gamma : "auto" or float, default="auto"
         γ of the kernel; "auto" as in `EAT`.
@@ -197,6 +201,9 @@ class TesseraMap(KernelEmbedder):
     True
     """
 
+    # Tesserae are flat clusters of points.
+    _takes_kernel: ClassVar[bool] = False
+
     def __init__(
         self,
         *,
@@ -204,6 +211,7 @@ class TesseraMap(KernelEmbedder):
         n_neighbors: int | None = None,
         cover: Literal["affinity", "kmeans", "ldlc"] | Clusterer | Cover | None = "affinity",
         n_links: int | None = None,
+        metric: Metric = "euclidean",
         kernel: Kernel = "rbf",
         gamma: float | Auto = "auto",
         solver: LowRankSDP | DenseSDP | ConicSDP | None = None,
@@ -215,6 +223,7 @@ class TesseraMap(KernelEmbedder):
         self.n_neighbors = n_neighbors
         self.cover = cover
         self.n_links = n_links
+        self.metric = metric
         self.kernel = kernel
         self.gamma = gamma
         self.solver = solver
@@ -231,7 +240,6 @@ class TesseraMap(KernelEmbedder):
         r = check_count(self.n_components, name="n_components")
         rng = check_seed(self.random_state)
         n_links = _check_links(self.n_links, r)
-        self._refuse_given()
         # Step 1: neighbors, in one component.
         graph = self._neighbors(X)
         points = X[graph.sample_of_node].astype(np.float64)
@@ -325,14 +333,6 @@ class TesseraMap(KernelEmbedder):
             )
             raise InvalidInputError(msg)
         return graph
-
-    def _refuse_given(self) -> None:
-        if self._is_given:
-            msg = (
-                "TesseraMap flattens clusters of points, which a precomputed kernel does not hold. "
-                "Use EAT, or pass the points."
-            )
-            raise InvalidInputError(msg)
 
     def _regression(
         self, points: FloatArray, Y: FloatArray, rng: np.random.RandomState

@@ -15,10 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from isofold._base import BaseEmbedder, Fit
+from isofold._base import Fit
 from isofold._findings import Finding, Severity, Value, setting
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_seed, check_units
+from isofold.embedding.embedder import Embedder
 from isofold.exceptions import InvalidInputError, UnboundedProblemError
 from isofold.extension import DistanceMap, GooseMap, PointMap, fit_from_distances, fit_goose
 from isofold.neighbors import (
@@ -102,7 +103,7 @@ class Unfolded:
         return LengthErrors.of(self.errors_before)
 
 
-class BaseUnfolder(BaseEmbedder):
+class BaseUnfolder(Embedder):
     """Base of the methods that maximize variance while the lengths of a graph are kept.
 
     A subclass provides ``_unfold(X, y, graph, rng)``, which returns the solution, whose coordinates
@@ -111,6 +112,8 @@ class BaseUnfolder(BaseEmbedder):
 
     _softened: ClassVar[str] = "use isofold.MVU with"
     """How to embed lengths that contradict each other; ends with parameters of `MVU`."""
+
+    _takes_distances: ClassVar[bool] = True
 
     n_components: int
     n_neighbors: int | None
@@ -126,7 +129,7 @@ class BaseUnfolder(BaseEmbedder):
             self.graph,
             n_neighbors=self.n_neighbors,
             default=default_neighbors(self.n_components),
-            metric=getattr(self, "metric", "euclidean"),
+            metric=self._seen_metric,
             n_jobs=self.n_jobs,
         )
 
@@ -213,10 +216,10 @@ def make_solver(
     return chosen
 
 
-def new_map(embedder: BaseEmbedder, X: FloatArray, Y: FloatArray) -> GooseMap | DistanceMap:
+def new_map(embedder: Embedder, X: FloatArray, Y: FloatArray) -> GooseMap | DistanceMap:
     """Return the map that takes new samples into an embedding."""
     check_units(Y, name="the map", given="X")
-    if getattr(embedder, "metric", None) == "precomputed":
+    if embedder._seen_metric == "precomputed":
         return fit_from_distances(Y)
     k = max(EXTENSION_NEIGHBORS, Y.shape[1] + 1)
     return fit_goose(X, Y, n_neighbors=k, n_jobs=getattr(embedder, "n_jobs", None))

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from isofold._memory import require_memory
-from isofold._typing import FloatArray, Metric
+from isofold._typing import FloatArray, Metric, PairKernel
 from isofold.embedding.mvu.base import BaseUnfolder, make_solver
 from isofold.embedding.mvu.mvu import pose
 from isofold.embedding.mvu.side_kernels import side_kernel
@@ -42,9 +42,14 @@ class ColoredMVU(BaseUnfolder):
         Neighbors whose distances are kept; by default as in `MVU`.
     graph : Knn, Mutual, Radius, Bridged, Enhanced, Lengths, NeighborGraph or None, default=None
         The graph of these distances, see `MVU`.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        Whether `X` holds points or distances.
-    kernel : {"auto", "delta", "rbf", "linear", "identity", "precomputed"} or callable, \
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds distances, or a sparse
+        graph of known ones), another metric of scikit-learn such as "cosine", a function of two
+        samples, or a distance of `isofold.similarity`.
+    kernel : "precomputed", callable, ObjectKernel or None, default=None
+        Compares samples instead of `metric`: `X` holds kernel values, or a function of two
+        collections returns them. Distances are those in the feature space.
+    label_kernel : {"auto", "delta", "rbf", "linear", "identity", "precomputed"} or callable, \
 default="auto"
         The kernel L on `y`. "auto": "delta" (one for equal labels) for classes, "rbf" for
         regression targets, "linear" for tags (one column of zeros and ones each); whole numbers
@@ -98,7 +103,8 @@ default="auto"
         n_neighbors: int | None = None,
         graph: GraphChoice | NeighborGraph | None = None,
         metric: Metric = "euclidean",
-        kernel: Any = "auto",
+        kernel: PairKernel = None,
+        label_kernel: Any = "auto",
         lengths: Literal["equal", "at_most"] | Soft = "equal",
         solver: LowRankSDP | DenseSDP | ConicSDP | None = None,
         random_state: Any = None,
@@ -110,6 +116,7 @@ default="auto"
         self.graph = graph
         self.metric = metric
         self.kernel = kernel
+        self.label_kernel = label_kernel
         self.lengths = lengths
         self.solver = solver
         self.random_state = random_state
@@ -141,9 +148,9 @@ default="auto"
             what=f"The kernel of {n} samples and the matrices of its certificate",
             instead="Use MVU, or a sample of the data.",
         )
-        L = side_kernel(y, n, self.kernel)
+        L = side_kernel(y, n, self.label_kernel)
         centered = double_center(_at_nodes(L, graph))
-        is_plain = isinstance(self.kernel, str) and self.kernel == "identity"
+        is_plain = isinstance(self.label_kernel, str) and self.label_kernel == "identity"
         problem = pose(graph, self.lengths, objective=None if is_plain else centered)
         # With many steps: a kernel of few classes leaves most directions to the lengths alone, and
         # takes longer than variance does.

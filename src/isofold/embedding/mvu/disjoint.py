@@ -18,17 +18,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from isofold._base import BaseEmbedder, Fit
+from isofold._base import Fit
 from isofold._findings import Finding, Severity
 from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
-from isofold._typing import FloatArray, IntArray, Metric
+from isofold._typing import FloatArray, IntArray, Metric, PairKernel
 from isofold._validation import check_choice, check_count, check_seed
+from isofold.embedding.embedder import Embedder
 from isofold.embedding.mvu.base import (
     TRUSTED,
     Unfolded,
@@ -73,7 +74,7 @@ MIXED = 0.01
 """Fraction of samples next to another component in the map from which components count as mixed."""
 
 
-class DisjointMVU(BaseEmbedder):
+class DisjointMVU(Embedder):
     """Maximum variance unfolding of data in several components.
 
     Parameters
@@ -83,9 +84,13 @@ class DisjointMVU(BaseEmbedder):
     n_neighbors : int or None, default=None
         Neighbors whose distances are kept; by default as in `MVU`. Two samples belong together if a
         chain of neighbors leads from one to the other.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        Whether `X` holds points or distances. A sparse graph of distances must be connected, as it
-        says nothing of what lies between components.
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds distances, or a sparse
+        graph of known ones), another metric of scikit-learn such as "cosine", a function of two
+        samples, or a distance of `isofold.similarity`.
+    kernel : "precomputed", callable, ObjectKernel or None, default=None
+        Compares samples instead of `metric`: `X` holds kernel values, or a function of two
+        collections returns them. Distances are those in the feature space.
     representatives : {"extremes", "farthest", "hull"}, default="extremes"
         Points that represent a component: the ends of its principal axes (2r), points far from each
         other (2^r), or the corners of its convex hull. Ends of links join them.
@@ -151,12 +156,15 @@ class DisjointMVU(BaseEmbedder):
     True
     """
 
+    _takes_distances: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
         n_components: int = 2,
         n_neighbors: int | None = None,
         metric: Metric = "euclidean",
+        kernel: PairKernel = None,
         representatives: Literal["extremes", "farthest", "hull"] = "extremes",
         links: Literal["largest", "closest", "nearest"] = "largest",
         n_links: int = 1,
@@ -169,6 +177,7 @@ class DisjointMVU(BaseEmbedder):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.metric = metric
+        self.kernel = kernel
         self.representatives = representatives
         self.links = links
         self.n_links = n_links
@@ -189,7 +198,7 @@ class DisjointMVU(BaseEmbedder):
             X,
             n_neighbors=self.n_neighbors,
             default=default_neighbors(r),
-            metric=self.metric,
+            metric=self._seen_metric,
             n_jobs=self.n_jobs,
         )
         graph = resolved(graph)
@@ -245,7 +254,7 @@ class DisjointMVU(BaseEmbedder):
             graph,
             strategy=self.links,
             n_links=self.n_links if self.links == "closest" else 1,
-            metric=self.metric,
+            metric=self._seen_metric,
             n_jobs=self.n_jobs,
         )
 
@@ -268,7 +277,7 @@ class DisjointMVU(BaseEmbedder):
 
     def _distances(self, X: FloatArray, samples: IntArray) -> FloatArray:
         """Return the distances in the data between some samples."""
-        if not self._precomputed:
+        if self._sees_points:
             points = X[samples].astype(np.float64, copy=False)
             return cdist(points, points)
         if isinstance(X, np.ndarray):

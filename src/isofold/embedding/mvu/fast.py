@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from isofold._findings import setting
-from isofold._typing import FloatArray, Metric
+from isofold._typing import FloatArray, Metric, PairKernel
 from isofold._validation import check_count, check_positive
 from isofold.embedding.mvu.base import BaseUnfolder, make_solver
 from isofold.embedding.mvu.mvu import pose
@@ -51,8 +51,13 @@ class FastMVU(BaseUnfolder):
         Neighbors whose distances are kept; by default as in `MVU`.
     graph : Knn, Mutual, Radius, Bridged, Enhanced, Lengths, NeighborGraph or None, default=None
         The graph of these distances, see `MVU`.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        Whether `X` holds points or distances.
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds distances, or a sparse
+        graph of known ones), another metric of scikit-learn such as "cosine", a function of two
+        samples, or a distance of `isofold.similarity`.
+    kernel : "precomputed", callable, ObjectKernel or None, default=None
+        Compares samples instead of `metric`: `X` holds kernel values, or a function of two
+        collections returns them. Distances are those in the feature space.
     lengths : "equal" or Soft, default="equal"
         "equal": the program of `MVU` is started from what the functions give. ``Soft(ν)``, ν = 4
         for example: there is no refinement, and errors of the functions' lengths have this weight,
@@ -108,6 +113,7 @@ class FastMVU(BaseUnfolder):
         n_neighbors: int | None = None,
         graph: GraphChoice | NeighborGraph | None = None,
         metric: Metric = "euclidean",
+        kernel: PairKernel = None,
         lengths: Literal["equal"] | Soft = "equal",
         solver: LowRankSDP | DenseSDP | ConicSDP | None = None,
         random_state: Any = None,
@@ -119,6 +125,7 @@ class FastMVU(BaseUnfolder):
         self.n_neighbors = n_neighbors
         self.graph = graph
         self.metric = metric
+        self.kernel = kernel
         self.lengths = lengths
         self.solver = solver
         self.random_state = random_state

@@ -22,14 +22,14 @@ semidefinite programming and kernel matrix factorization. AISTATS, 381-388.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.linalg
 from sklearn.utils.validation import column_or_1d
 
 from isofold._findings import setting
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import FloatArray, IntArray, Metric, PairKernel
 from isofold._validation import check_count
 from isofold.clustering import kmeans
 from isofold.embedding.mvu.base import BaseUnfolder, make_solver
@@ -67,6 +67,13 @@ class LandmarkMVU(BaseUnfolder):
         Neighbors whose distances may not grow; by default as in `MVU`.
     graph : Knn, Mutual, Radius, Bridged, Enhanced, Lengths, NeighborGraph or None, default=None
         The graph of these distances, see `MVU`.
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds all distances), another
+        metric of scikit-learn such as "cosine", a function of two samples, or a distance of
+        `isofold.similarity`. The method then works with points that have these distances.
+    kernel : "precomputed", callable, ObjectKernel or None, default=None
+        Compares samples instead of `metric`: `X` holds kernel values, or a function of two
+        collections returns them. Distances are those in the feature space.
     solver : LowRankSDP, ConicSDP or None, default=None
         Solver of the small programs; ``LowRankSDP(tol=3e-3)`` if None, where `tol` is the gap of
         the whole.
@@ -112,6 +119,9 @@ class LandmarkMVU(BaseUnfolder):
     True
     """
 
+    # Weights reconstruct points.
+    _takes_distances: ClassVar[bool] = False
+
     def __init__(
         self,
         *,
@@ -121,6 +131,8 @@ class LandmarkMVU(BaseUnfolder):
         n_weights: int = 12,
         n_neighbors: int | None = None,
         graph: GraphChoice | NeighborGraph | None = None,
+        metric: Metric = "euclidean",
+        kernel: PairKernel = None,
         solver: LowRankSDP | DenseSDP | ConicSDP | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -132,6 +144,8 @@ class LandmarkMVU(BaseUnfolder):
         self.n_weights = n_weights
         self.n_neighbors = n_neighbors
         self.graph = graph
+        self.metric = metric
+        self.kernel = kernel
         self.solver = solver
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from isofold._findings import setting
-from isofold._typing import FloatArray, Metric
+from isofold._typing import FloatArray, Metric, PairKernel
 from isofold._validation import check_flag, check_positive
 from isofold.embedding.mvu.base import BaseUnfolder, default_neighbors, make_solver
 from isofold.exceptions import InvalidInputError
@@ -51,8 +51,13 @@ class MVU(BaseUnfolder):
         neighbors who list each other. ``Bridged()`` joins components at their closest points,
         ``Enhanced()`` by several edges. ``Radius(r)`` keeps all distances up to r, and
         ``Lengths(matrix)`` those in a sparse matrix, whatever they are.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        Whether `X` holds points or distances; a sparse matrix of distances is a ready graph.
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds distances, or a sparse
+        graph of known ones), another metric of scikit-learn such as "cosine", a function of two
+        samples, or a distance of `isofold.similarity`.
+    kernel : "precomputed", callable, ObjectKernel or None, default=None
+        Compares samples instead of `metric`: `X` holds kernel values, or a function of two
+        collections returns them. Distances are those in the feature space.
     lengths : {"equal", "at_most"} or Soft, default="equal"
         "equal": lengths are kept, by multiplier steps. "at_most": they are upper bounds.
         ``Soft(ν)``: errors cost (ν/2) Σ s c², in natural units; from 4 (bends lengths) to 4096
@@ -126,6 +131,7 @@ class MVU(BaseUnfolder):
         n_neighbors: int | None = None,
         graph: GraphChoice | NeighborGraph | None = None,
         metric: Metric = "euclidean",
+        kernel: PairKernel = None,
         lengths: Literal["equal", "at_most"] | Soft = "equal",
         angles: bool = False,
         solver: LowRankSDP | DenseSDP | ConicSDP | None = None,
@@ -137,6 +143,7 @@ class MVU(BaseUnfolder):
         self.n_neighbors = n_neighbors
         self.graph = graph
         self.metric = metric
+        self.kernel = kernel
         self.lengths = lengths
         self.angles = angles
         self.solver = solver
@@ -158,10 +165,10 @@ class MVU(BaseUnfolder):
             self.graph,
             n_neighbors=self.n_neighbors,
             default=default_neighbors(self.n_components, angles=angles),
-            metric=self.metric,
+            metric=self._seen_metric,
             n_jobs=self.n_jobs,
         )
-        return join_shared(X, graph, metric=self.metric) if angles else graph
+        return join_shared(X, graph, metric=self._seen_metric) if angles else graph
 
     def _unfold(
         self,

@@ -32,7 +32,9 @@ def side_kernel(y: Any, n_samples: int, kernel: Any) -> FloatArray:
     if callable(kernel):
         return _checked(kernel(y), n_samples, is_given=True)
     if not isinstance(kernel, str) or kernel not in KERNELS:
-        msg = f"{setting('kernel', kernel)} must be a function or one of {', '.join(KERNELS)}."
+        msg = (
+            f"{setting('label_kernel', kernel)} must be a function or one of {', '.join(KERNELS)}."
+        )
         raise InvalidInputError(msg)
     if kernel == "identity":
         return np.eye(n_samples)
@@ -83,7 +85,9 @@ def _of_numbers(values: Any, kernel: str) -> FloatArray:
     try:
         columns = values.reshape(len(values), -1).astype(np.float64)
     except ValueError as error:
-        msg = f"{setting('kernel', kernel)} needs numbers, but y holds {values.dtype}: {error}"
+        msg = (
+            f"{setting('label_kernel', kernel)} needs numbers, but y holds {values.dtype}: {error}"
+        )
         raise InvalidInputError(msg) from error
     _refuse_nan(columns)
     if kernel == "linear":

@@ -13,7 +13,7 @@ in manifold learning. AAAI.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,10 +21,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from isofold._base import BaseEmbedder, Fit
+from isofold._base import Fit
 from isofold._progress.stages import stage
-from isofold._typing import Auto, BoolArray, FloatArray
+from isofold._typing import Auto, BoolArray, FloatArray, Metric, PairKernel
 from isofold._validation import check_choice, check_count, check_points, check_same_rows, check_seed
+from isofold.embedding.embedder import Embedder
 from isofold.embedding.out_of_sample.wrapped import (
     embedding_of,
     fit_embedding,
@@ -46,6 +47,7 @@ from isofold.extension.training_points import TrainingPoints, read_training_poin
 from isofold.neighbors import build_graph, mean_at_nodes
 from isofold.neighbors.edge_errors import scaled_edge_errors
 from isofold.neighbors.search.build import METHODS as SEARCHES
+from isofold.similarity.comparison import PairComparison
 
 __all__ = ["OutOfSample"]
 
@@ -63,7 +65,7 @@ GRAPH_NEIGHBORS = 12
 """Neighbors whose distances show how true the embedding is."""
 
 
-class OutOfSample(BaseEmbedder):
+class OutOfSample(Embedder):
     """Give any embedder a `transform` for new points, each placed by its neighbors.
 
     Parameters
@@ -90,6 +92,13 @@ class OutOfSample(BaseEmbedder):
         approximate and several times faster for many features; "hnsw" needs faiss. "fast" takes
         "lists" beyond some thousand samples of many features, else an exact one. A few training
         samples may be placed as if they were new where neighbors are approximate.
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds distances), another metric
+        of scikit-learn such as "cosine", a function of two samples, or a distance of
+        `isofold.similarity`. Distances or kernel values of an estimator that takes them are
+        recognized. The estimator gets `X` as it is.
+    kernel : "precomputed", callable, ObjectKernel or None, default=None
+        Compares samples instead of `metric`.
     random_state : int, RandomState or None, default=None
         Seed for an estimator whose own ``random_state`` is None.
     n_jobs : int or None, default=None
@@ -127,6 +136,8 @@ class OutOfSample(BaseEmbedder):
     with the same features have the image of the first. "nystrom" does so where the embedding
     consists of eigenvectors; "kernel_ridge" smooths it. The embedding is never updated. A point
     outside the sampled region is placed all the same, by extrapolation: ask `is_outside`.
+    `inverse_transform` goes back by the neighbors on the map, see
+    `isofold.extension.fit_way_back`; a map of your own needs an ``inverse_transform`` for it.
 
     Examples
     --------
@@ -139,6 +150,8 @@ class OutOfSample(BaseEmbedder):
     (20, 2)
     """
 
+    _takes_distances: ClassVar[bool] = True
+
     def __init__(
         self,
         estimator: Any = None,
@@ -148,6 +161,8 @@ class OutOfSample(BaseEmbedder):
         n_neighbors: int | Auto = 10,
         scaling: Literal["least_squares", "range", "isotropic"] = "least_squares",
         search: Literal["auto", "fast", "kd_tree", "brute", "lists", "hnsw"] = "auto",
+        metric: Metric = "euclidean",
+        kernel: PairKernel = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -157,6 +172,8 @@ class OutOfSample(BaseEmbedder):
         self.n_neighbors = n_neighbors
         self.scaling = scaling
         self.search = search
+        self.metric = metric
+        self.kernel = kernel
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -223,7 +240,26 @@ class OutOfSample(BaseEmbedder):
         k = self._check_parameters()
         self._record(self._extend_to(X, Y, estimator, k=k, name="Y"), X)
 
-    def _fit(self, X: FloatArray, y: Any) -> Fit:
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Fit the estimator, and what maps new samples into its embedding.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or collection of objects
+            The samples, as the estimator takes them.
+        y : array-like, optional
+            What the estimator takes for it.
+        **fit_params
+            None.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return super().fit(X, y, given=X, **fit_params)
+
+    def _fit(self, X: FloatArray, y: Any, *, given: Any = None) -> Fit:
         if self.estimator is None:
             msg = (
                 "There is no estimator to fit. Pass one, or use OutOfSample.from_embedding(X, Y) "
@@ -236,7 +272,10 @@ class OutOfSample(BaseEmbedder):
             estimator = self.estimator.estimator
             return self._extend_to(X, embedding_of(estimator), estimator, k=k)
         estimator = fresh_estimator(self.estimator, check_seed(self.random_state))
-        return self._extend_to(X, fit_embedding(estimator, X, y), estimator, k=k)
+        how = self._intake.comparison
+        is_read = how.is_euclidean or (how.is_given and how.kernel is None)
+        embedding = fit_embedding(estimator, X if is_read else given, y)
+        return self._extend_to(X, embedding, estimator, k=k)
 
     def _extend_to(
         self, X: FloatArray, Y: Any, estimator: Any, *, k: int | None, name: str = "the embedding"
@@ -246,7 +285,7 @@ class OutOfSample(BaseEmbedder):
         Y = np.array(check_points(Y, name=name[0].upper() + name[1:], min_samples=1))
         check_same_rows(X.shape[0], len(Y), names=("X", name))
         errors: dict[int, float] = {}
-        if self._precomputed:
+        if not self._sees_points:
             k = check_count(k, name="n_neighbors")
             extension: PointMap = fit_from_distances(Y, n_neighbors=k)
             region, n_points = None, X.shape[0]
@@ -261,7 +300,7 @@ class OutOfSample(BaseEmbedder):
             X,
             # A sparse table of distances is a ready graph.
             n_neighbors=None if sp.issparse(X) else max(1, min(GRAPH_NEIGHBORS, n_points - 1)),
-            metric="precomputed" if self._precomputed else "euclidean",
+            metric=self._seen_metric,
             n_jobs=self.n_jobs,
         )
         relative = scaled_edge_errors(Y[graph.sample_of_node], graph)
@@ -279,20 +318,13 @@ class OutOfSample(BaseEmbedder):
 
     def _check_parameters(self) -> int | None:
         """Refuse unknown options; return the number of neighbors, or None for "auto"."""
-        if is_precomputed(self.estimator, "affinity", "kernel"):
-            msg = (
-                f"{type(self.estimator).__name__} is given similarities, but new points are placed "
-                f"by their distances. Let it make its own from points, or pass points and its "
-                f"embedding to OutOfSample.from_embedding."
-            )
-            raise InvalidInputError(msg)
         if not callable(self.method):
             check_choice(self.method, METHODS, name="method")
         check_choice(self.scaling, SCALINGS, name="scaling")
         check_choice(self.search, SEARCHES, name="search")
         if not isinstance(self.n_neighbors, str):
             return check_count(self.n_neighbors, name="n_neighbors")
-        if self.n_neighbors != "auto" or self.method != "goose" or self._precomputed:
+        if self.n_neighbors != "auto" or self.method != "goose" or not self._sees_points:
             msg = (
                 f"n_neighbors={self.n_neighbors!r} with method={self.method!r}: pass a whole "
                 f"number. 'auto' compares numbers of neighbors for method='goose' on points only."
@@ -364,14 +396,19 @@ class OutOfSample(BaseEmbedder):
             raise InvalidInputError(msg)
         return self.region_.is_outside(X.astype(np.float64, copy=False), level=level)
 
-    @property
-    def _precomputed(self) -> bool:
-        return is_precomputed(self.estimator, "metric", "dissimilarity")
+    def _comparison(self) -> PairComparison:
+        """Return how samples are compared, which an estimator of given values determines."""
+        if is_precomputed(self.estimator, "metric", "dissimilarity"):
+            return PairComparison("precomputed")
+        if is_precomputed(self.estimator, "affinity", "kernel"):
+            return PairComparison(kernel="precomputed")
+        return super()._comparison()
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
             inner = get_tags(self.estimator)
             tags.non_deterministic = inner.non_deterministic
-            tags.input_tags.sparse = self._precomputed and inner.input_tags.sparse
+            tags.input_tags.pairwise = inner.input_tags.pairwise
+            tags.input_tags.sparse = not self._sees_points and inner.input_tags.sparse
         return tags

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from isofold._base import BaseEmbedder, Fit
+from isofold._base import Fit
 from isofold._typing import FloatArray
+from isofold.embedding.embedder import Embedder
 from isofold.extension.linear_map import LinearMap
 from isofold.linalg import principal_coordinates
 
 __all__ = ["Projection"]
 
 
-class Projection(BaseEmbedder):
+class Projection(Embedder):
     """Projection on the principal axes; zeros beyond the dimension of the data.
 
     Parameters

@@ -15,17 +15,16 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._base import BaseEmbedder, Fit
+from isofold._base import Fit
 from isofold._findings import setting
 from isofold._progress.stages import interrupted, stage
-from isofold._typing import Auto, FloatArray, Metric
+from isofold._typing import Auto, FloatArray, Metric, PairKernel
 from isofold._validation import (
-    check_choice,
     check_count,
     check_flag,
     check_fraction,
@@ -33,18 +32,18 @@ from isofold._validation import (
     check_seed,
     check_units,
 )
+from isofold.embedding.embedder import Embedder
 from isofold.embedding.unfold.budget import Clock
 from isofold.embedding.unfold.decision import Decision, explain
 from isofold.embedding.unfold.trial import Trial
 from isofold.embedding.unfold.trials import Trials
 from isofold.exceptions import InvalidInputError
 from isofold.extension import fit_from_distances
-from isofold.linalg import GramFactor, classical_scaling, row_space_coordinates
+from isofold.linalg import PrincipalFrame, row_space_coordinates
 from isofold.neighbors import NeighborGraph
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
 from isofold.neighbors.precomputed import nearest_in_rows
-from isofold.neighbors.search.build import METRICS
 from isofold.quality import MapSummary, summary
 from isofold.survey import Survey, survey_graph, survey_samples, survey_shapes
 from isofold.survey.data import MOST_SAMPLES
@@ -70,7 +69,7 @@ MEASURED_PRODUCTS = 2e9
 distances of each sample in some tenths of a second."""
 
 
-class Unfold(BaseEmbedder):
+class Unfold(Embedder):
     """Unfolds data by the method that suits them, and says what it did and what was lost.
 
     Parameters
@@ -79,8 +78,13 @@ class Unfold(BaseEmbedder):
         Dimension of the map; "auto" takes the smallest that keeps distances to `tolerance`.
     n_neighbors : int or "auto", default="auto"
         Neighbors in the graphs of all methods; "auto" leaves it to each method.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        What `X` holds: points, or distances (a sparse matrix of known ones, too).
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds distances, or a sparse
+        graph of known ones), another metric of scikit-learn such as "cosine", a function of two
+        samples, or a distance of `isofold.similarity`.
+    kernel : "precomputed", callable, ObjectKernel or None, default=None
+        Compares samples instead of `metric`: `X` holds kernel values, or a function of two
+        collections returns them. Distances are those in the feature space.
     tolerance : float, default=0.1
         Relative error of distances between neighbors up to which they count as kept.
     max_seconds : float, default=300.0
@@ -145,12 +149,15 @@ class Unfold(BaseEmbedder):
     True
     """
 
+    _takes_distances: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
         n_components: int | Auto = 2,
         n_neighbors: int | Auto = "auto",
         metric: Metric = "euclidean",
+        kernel: PairKernel = None,
         tolerance: float = 0.1,
         max_seconds: float = 300.0,
         random_state: Any = None,
@@ -160,6 +167,7 @@ class Unfold(BaseEmbedder):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.metric = metric
+        self.kernel = kernel
         self.tolerance = tolerance
         self.max_seconds = max_seconds
         self.random_state = random_state
@@ -168,7 +176,7 @@ class Unfold(BaseEmbedder):
 
     def _fit(self, X: FloatArray, y: Any) -> Fit:
         rng, clock = self._check(X)
-        points = X if self.metric == "euclidean" else points_of(X, clock)
+        points = X if self._sees_points else points_of(X, clock)
         known = X if points is None else points
         sight = self._look(known, clock, rng, is_distances=points is None)
         survey = self._survey(sight, known)
@@ -189,7 +197,7 @@ class Unfold(BaseEmbedder):
         is_thick = trials.is_beyond(choice.n_components)
         survey = sight.with_shapes(survey, trial, rng, is_thick=is_thick)
         given = X if sight.is_sample_of(X) else sight.data
-        metric = self.metric if given is X else sight.metric
+        metric = self._seen_metric if given is X else sight.metric
         quality = measure(given, trial, metric=metric, rng=rng, n_jobs=self.n_jobs)
         decision = Decision(
             method=trial.method,
@@ -203,7 +211,7 @@ class Unfold(BaseEmbedder):
             doubts=trial.doubts(survey),
         )
         logger.log(logging.INFO if self.verbose else logging.DEBUG, "%s", decision)
-        is_from_distances = points is not None and self.metric == "precomputed"
+        is_from_distances = points is not None and not self._sees_points
         own_map = trial.embedder.map_
         return Fit.of(
             trial.embedding,
@@ -222,7 +230,7 @@ class Unfold(BaseEmbedder):
     ) -> Sight:
         """Return the samples that are looked at, all or some, with their graph."""
         metric = "precomputed" if is_distances else "euclidean"
-        width = known.shape[1] if self.metric == "euclidean" else 1
+        width = known.shape[1] if self._sees_points else 1
         most = clock.most_samples(MOST_SAMPLES, width)
         data = known
         if known.shape[0] > most and not sp.issparse(known):
@@ -242,21 +250,20 @@ class Unfold(BaseEmbedder):
             n_jobs=self.n_jobs,
         )
         survey = replace(survey, n_samples=known.shape[0])
-        if self.metric == "euclidean":
+        if self._sees_points:
             return replace(survey, n_features=known.shape[1])
         return replace(survey, n_features=None, rank=None)
 
     def _transform(self, X: FloatArray) -> FloatArray:
         if self.map_ is not self.estimator_.map_:
             return self.map_.transform(X)
-        if self.metric == "precomputed":
+        if not self._sees_points:
             X = X[:, self.fitted_samples_]
         return self.estimator_.transform(X)
 
     def _check(self, X: FloatArray) -> tuple[np.random.RandomState, Clock]:
         """Check all parameters, and start the clock."""
         clock = Clock.started(check_positive(self.max_seconds, name="max_seconds"))
-        check_choice(self.metric, METRICS, name="metric")
         check_fraction(self.tolerance, name="tolerance")
         # Empty rows of a sparse matrix are reported where it is read.
         entries = np.asarray(X.data) if sp.issparse(X) else X
@@ -270,9 +277,9 @@ class Unfold(BaseEmbedder):
                 raise InvalidInputError(msg)
             if not isinstance(value, str):
                 check_count(value, name=name)
-        most = X.shape[1] if self.metric == "euclidean" else X.shape[0]
+        most = X.shape[1] if self._sees_points else X.shape[0]
         if not isinstance(self.n_components, str) and self.n_components > most:
-            what = "feature(s)" if self.metric == "euclidean" else "sample(s)"
+            what = "feature(s)" if self._sees_points else "sample(s)"
             msg = (
                 f"{setting('n_components', int(self.n_components))}, but X has {most} {what}: "
                 f"there is nothing to unfold into more dimensions than that. Pass at most "
@@ -339,8 +346,7 @@ def points_of(distances: Any, clock: Clock) -> FloatArray | None:
         return None
     between, distinct = distances_between_nodes(distances.astype(np.float64))
     unit = float(between.max()) or 1.0
-    factor = classical_scaling((between / unit) ** 2)
-    points = unit * _without_rounding(factor)
+    points = unit * PrincipalFrame.of((between / unit) ** 2).coordinates
     k = min(MEASURED_NEIGHBORS, len(between) - 1)
     near = nearest_in_rows(between, k, own=np.arange(len(between)))[1]
     for column in near.T:
@@ -349,19 +355,6 @@ def points_of(distances: Any, clock: Clock) -> FloatArray | None:
         if (np.abs(found - wanted) > LARGEST_ERROR * wanted).any():
             return None
     return np.asarray(points[distinct.node_of_sample])
-
-
-def _without_rounding(factor: GramFactor) -> FloatArray:
-    """Return coordinates without the axes that hold only rounding; at least one axis.
-
-    Rounding makes as many eigenvalues positive as negative, and as large.
-    """
-    variances = (factor.coordinates**2).sum(axis=0)
-    negative = factor.negative or 0.0
-    rounding = variances.sum() * negative / max(1.0 - negative, negative)
-    beyond = np.cumsum(variances[::-1])[::-1]
-    n_axes = max(1, int((beyond > rounding).sum()))
-    return np.pad(factor.coordinates[:, :n_axes], ((0, 0), (0, max(0, 1 - len(variances)))))
 
 
 @stage("quality")

@@ -62,6 +62,25 @@ function countWithin(grid, x0, y0, x1, y1) {
   return count;
 }
 
+// The k rows nearest to a place among those that are allowed, with their distances, ascending.
+function nearestRows(grid, x, y, k, isAllowed = null) {
+  const { order, sx, sy } = grid;
+  const wide = 8 * grid.extent + Math.hypot(x, y);
+  for (let radius = grid.side; ; radius *= 2) {
+    const found = [];
+    eachRange(grid, x - radius, y - radius, x + radius, y + radius, (from, to) => {
+      for (let i = from; i < to; i++) {
+        const distance = Math.hypot(sx[i] - x, sy[i] - y);
+        const isWithin = distance <= radius || radius >= wide;
+        if (isWithin && (!isAllowed || isAllowed(order[i]))) found.push({ row: order[i], distance });
+      }
+    });
+    if (found.length >= k || radius >= wide) {
+      return found.sort((a, b) => a.distance - b.distance || a.row - b.row).slice(0, k);
+    }
+  }
+}
+
 // The row nearest to a place among those that are allowed, or -1 if none is within reach.
 function nearestRow(grid, x, y, reach, isAllowed = null) {
   const { order, sx, sy } = grid;

@@ -32,6 +32,7 @@ class KeyControl {
     else if (TURNS[event.key]) this.app.rotate(...TURNS[event.key]);
     else if (event.key === "n") this.stepOn();
     else if (event.key === "p") this.stepBack();
+    else if (event.key === "h") this.app.lookAt(this.app.view.x, this.app.view.isStrip ? 0 : this.app.view.y);
     else if (event.key === "Enter") this.enter();
     else if (event.key === " ") this.toggle();
     else if (event.key === "Escape") this.app.escape();

@@ -10,6 +10,7 @@ class App {
     this.selection = new Selection(data.n);
     this.highlighted = new Set();
     this.inspected = this.pinned = -1;
+    this.back = null;
     this.path = [];
     this.mode = "pan";
     this.options = colorOptions(data);
@@ -233,12 +234,27 @@ class App {
   click(sx, sy) {
     const { view } = this;
     const allowed = (row) => this.isHighlighted(row);
-    this.pin(nearestRow(this.grid, view.mapX(sx), view.mapY(sy), REACH / view.k, allowed));
+    const [x, y] = [view.mapX(sx), view.mapY(sy)];
+    const row = nearestRow(this.grid, x, y, REACH / view.k, allowed);
+    if (row < 0 && canLookBack(this)) this.lookAt(x, y);
+    else this.pin(row);
+  }
+
+  // Shows what a point at a place would look like.
+  lookAt(x, y) {
+    if (!canLookBack(this)) return;
+    this.pinned = -1;
+    this.back = lookBack(this, x, y);
+    showPoint(this);
+    this.repaint();
+    const facts = guessesOf(this, this.back).map(([name, text]) => `${name} ${cut(text, 60)}`);
+    say(`A point here: ${facts.join("; ")}${this.back.isOutside ? `. ${NO_DATA}` : ""}`);
   }
 
   // Shows the neighbors of a row, or of the next one whose neighbors were kept.
   pin(row) {
     this.asked = row;
+    this.back = null;
     if (row >= 0 && !this.hasNeighbors(row)) {
       const [x, y] = [this.xs[row], this.ys[row]];
       row = nearestRow(this.grid, x, y, Infinity, (other) => this.hasNeighbors(other));
@@ -285,7 +301,7 @@ class App {
   // One thing at a time: what is inspected, then the point, then the selection, then the highlight.
   escape() {
     if (this.inspected >= 0) this.inspect(-1);
-    else if (this.pinned >= 0) this.pin(-1);
+    else if (this.pinned >= 0 || this.back) this.pin(-1);
     else if (this.selection.count) this.select([]);
     else if (this.highlighted.size) {
       this.highlighted.clear();

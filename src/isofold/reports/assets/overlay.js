@@ -32,6 +32,7 @@ class Overlay {
     context.clearRect(0, 0, this.canvas.width, this.canvas.height);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     if (app.pinned >= 0) this.drawNeighbors(app);
+    if (app.back) this.drawPlace(app);
     if (app.inspected >= 0) this.ring(app, app.inspected, 8, 2, app.colors.ink);
     if (app.path.length > 1) this.drawPath(app);
   }
@@ -78,6 +79,28 @@ class Overlay {
     }
     for (const pair of pairs) this.ring(app, pair.row, 4.5, 1.5, app.colors[pair.verdict]);
     this.ring(app, app.pinned, 7, 3, app.colors.ink);
+  }
+
+  // A cross where a point would be, and rings around the rows that it would be made of.
+  drawPlace(app) {
+    const { context } = this;
+    const { x, y, parts, isOutside } = app.back;
+    for (const { row } of parts) this.ring(app, row, 4.5, 1, app.colors.ink);
+    const [sx, sy] = [app.view.screenX(x), app.view.screenY(y)];
+    context.setLineDash([]);
+    for (const isHalo of [true, false]) {
+      context.beginPath();
+      for (const [dx, dy] of [
+        [9, 0],
+        [0, 9],
+      ]) {
+        context.moveTo(sx - dx, sy - dy);
+        context.lineTo(sx + dx, sy + dy);
+      }
+      context.lineWidth = isHalo ? 5.5 : 2.5;
+      context.strokeStyle = isHalo ? app.colors.ground : isOutside ? app.colors.long : app.colors.accent;
+      context.stroke();
+    }
   }
 
   drawPath(app) {

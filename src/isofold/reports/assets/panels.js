@@ -22,19 +22,23 @@ function factList(facts) {
 
 // The picture of a row, or null.
 function thumbnailOf(data, row, side = 84) {
+  if (data.images?.position && data.images.position[row] < 0) return null;
+  return pictureOf(data, [{ row, weight: 1 }], `picture of row ${numberOf(data, row)}`, side);
+}
+
+// A weighted sum of pictures of rows, or null.
+function pictureOf(data, parts, title, side) {
   if (!data.images) return null;
   const { height, width, channels, pixels, position } = data.images;
-  const at = position ? position[row] : row;
-  if (at < 0) return null;
-  const canvas = make("canvas", { class: "thumbnail", width, height });
-  canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", `picture of row ${numberOf(data, row)}`);
+  const canvas = make("canvas", { class: "thumbnail", width, height, role: "img", "aria-label": title });
   const context = canvas.getContext("2d");
   const image = context.createImageData(width, height);
-  const start = at * height * width * channels;
+  const size = height * width * channels;
+  const starts = parts.map(({ row }) => (position ? position[row] : row) * size);
   for (let p = 0; p < height * width; p++) {
     for (let c = 0; c < 3; c++) {
-      image.data[4 * p + c] = pixels[start + p * channels + (channels === 3 ? c : 0)];
+      const at = p * channels + (channels === 3 ? c : 0);
+      image.data[4 * p + c] = parts.reduce((sum, { weight }, i) => sum + weight * pixels[starts[i] + at], 0);
     }
     image.data[4 * p + 3] = 255;
   }
@@ -75,9 +79,15 @@ function showTooltip(app, x, y) {
 function showPoint(app) {
   const panel = byId("point-body");
   const row = app.pinned;
-  byId("point-clear").hidden = row < 0;
+  byId("point-clear").hidden = row < 0 && !app.back;
+  if (app.back) {
+    showPlace(app);
+    return;
+  }
   if (row < 0) {
-    const text = "Click a point to see its true neighbors in the data, joined to it by lines.";
+    const text =
+      "Click a point to see its true neighbors in the data, joined to it by lines." +
+      (canLookBack(app) ? " Click an empty place to see what a point there would look like." : "");
     panel.replaceChildren(make("p", { class: "empty", text }));
     return;
   }

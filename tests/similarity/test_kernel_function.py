@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from isofold.exceptions import InvalidInputError
-from isofold.extension.kernel_function import KernelFunction
+from isofold.similarity.kernel_function import KernelFunction
 from support.kernel_cases import KERNELS, points
 
 ROUNDING = 1e-12

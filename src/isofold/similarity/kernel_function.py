@@ -46,7 +46,7 @@ class KernelFunction:
     Examples
     --------
     >>> import numpy as np
-    >>> from isofold.extension.kernel_function import KernelFunction
+    >>> from isofold.similarity.kernel_function import KernelFunction
     >>> KernelFunction("poly", degree=2).matrix(np.array([[1.0]]), np.array([[1.0], [2.0]]))
     array([[4., 9.]])
     """
