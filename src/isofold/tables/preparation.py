@@ -52,6 +52,8 @@ class Prepared:
         What objects are called, if they have names.
     comparison : str, default=None
         How objects were compared, as code, where `X` holds their distances and not points.
+    kernel : ndarray of shape (n_used, n_used), default=None
+        Kernel of the objects, if they were compared by one.
     """
 
     X: FloatArray
@@ -64,6 +66,7 @@ class Prepared:
     notes: tuple[str, ...]
     names: tuple[str, ...] = ()
     comparison: str | None = None
+    kernel: FloatArray | None = None
 
     @property
     def metric(self) -> SeenMetric:
