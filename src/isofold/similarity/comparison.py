@@ -20,7 +20,7 @@ from isofold._progress.stages import stage
 from isofold._typing import FloatArray
 from isofold._validation import check_distances, check_finite, check_square, check_symmetric
 from isofold.exceptions import InvalidInputError
-from isofold.similarity.objects import ObjectDistance
+from isofold.similarity.objects import ObjectDistance, ObjectKernel
 
 __all__ = ["PairComparison", "kernel_squares"]
 
@@ -152,7 +152,10 @@ class PairComparison:
     def between(self, new: Sequence[Any], samples: Sequence[Any]) -> FloatArray:
         """Return the distances or kernel values of new samples to others, each row by itself."""
         how = self.metric if self.kernel is None else self.kernel
-        if self.kernel is not None or isinstance(how, ObjectDistance):
+        if isinstance(how, ObjectDistance | ObjectKernel):
+            # They promise that a value depends on two objects alone.
+            return _matrix(how, new, samples, what="similarity")
+        if self.kernel is not None:
             # One at a time: products of matrices round by the rows that come together.
             rows = [_matrix(how, new[i : i + 1], samples, what="kernel") for i in range(len(new))]
             return np.concatenate(rows) if rows else np.empty((0, len(samples)))

@@ -21,7 +21,10 @@ __all__ = ["ObjectDistance", "ObjectKernel", "is_table", "read_objects"]
 
 
 class ObjectKernel(ABC):
-    """A positive semidefinite similarity of objects: ``kernel(A, B)[i, j] = k(A[i], B[j])``."""
+    """A positive semidefinite similarity of objects: ``kernel(A, B)[i, j] = k(A[i], B[j])``.
+
+    A value depends on its two objects alone, to the last bit, whatever comes with them.
+    """
 
     @abstractmethod
     def __call__(self, A: Sequence[Any], B: Sequence[Any] | None = None) -> FloatArray:
@@ -29,7 +32,10 @@ class ObjectKernel(ABC):
 
 
 class ObjectDistance(ABC):
-    """A distance of objects: ``distance(A, B)[i, j] = d(A[i], B[j])``."""
+    """A distance of objects: ``distance(A, B)[i, j] = d(A[i], B[j])``.
+
+    A value depends on its two objects alone, to the last bit, whatever comes with them.
+    """
 
     @abstractmethod
     def __call__(self, A: Sequence[Any], B: Sequence[Any] | None = None) -> FloatArray:

@@ -104,6 +104,22 @@ def _embedder(method: Method) -> Kind:
     return Kind(home, renamed=renamed, migrated=_MIGRATED.get(method.name, "embedder"))
 
 
+# Kernels and distances of objects, by their modules.
+_SIMILARITIES = {
+    "alignment": ("AlignmentDistance",),
+    "graphs": ("ShortestPathKernel", "WeisfeilerLehmanKernel"),
+    "histograms": ("ChiSquaredKernel", "IntersectionKernel"),
+    "point_sets": (
+        "AssignmentDistance",
+        "HausdorffDistance",
+        "ShapeContextDistance",
+        "ShapeContextKernel",
+    ),
+    "series": ("DTWDistance",),
+    "strings": ("EditDistance", "MismatchKernel", "SpectrumKernel", "SubsequenceKernel"),
+    "texts": ("TfidfKernel",),
+}
+
 KINDS: dict[str, Kind] = {
     **{method.name: _embedder(method) for method in CATALOG},
     # Clusterers.
@@ -123,6 +139,11 @@ KINDS: dict[str, Kind] = {
     "Intake": Kind("isofold.similarity.intake:Intake", check="intake"),
     "PairComparison": Kind("isofold.similarity.comparison:PairComparison"),
     "PrincipalFrame": Kind("isofold.linalg.scaling:PrincipalFrame", check="frame"),
+    **{
+        name: Kind(f"isofold.similarity.{module}:{name}")
+        for module, names in _SIMILARITIES.items()
+        for name in names
+    },
     # Maps of new points.
     "PatchMap": Kind("isofold.extension.patch_map:PatchMap", check="patch_map", migrated="motions"),
     "Atlas": Kind("isofold.patches.atlas:Atlas", check="atlas"),
