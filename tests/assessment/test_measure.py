@@ -10,10 +10,11 @@ from sklearn.manifold import Isomap
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from isofold import EAT, assess
+from isofold import EAT, KernelLaplacianEigenmaps, LocalMDS, assess
 from isofold.assessment import measure
 from isofold.exceptions import InvalidInputError
 from isofold.quality import coranking_curve, local_isometry, scorecard
+from isofold.similarity import distances_from_kernel, kernel_from_distances
 
 # Differences of coordinates of size one, and a quotient: a few units in the last place.
 ROUNDING = 1e-12
@@ -221,3 +222,14 @@ class TestHardInput:
         monkeypatch.setattr(measure, "SAMPLED_PAIRS", 10**5)
         counts = [measure.count_pairs(square, square, random_state=0).counts for _ in range(2)]
         np.testing.assert_array_equal(*counts)
+
+
+def test_a_model_of_a_kernel_is_measured_by_its_distances():
+    points = np.random.RandomState(0).rand(60, 2)
+    K = kernel_from_distances(squareform(pdist(points)), gamma=2.0)
+    D = distances_from_kernel(K)
+    scaling = LocalMDS(kernel="precomputed", random_state=0)
+    for model in (scaling, KernelLaplacianEigenmaps(kernel="precomputed")):
+        model.fit(K)
+        found = assess(D, model, metric="precomputed").card.summary
+        assert found == assess(D, model.embedding_, metric="precomputed").card.summary

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from isofold import similarity
+from isofold.cli.steps.method import FitOptions, make_estimator
 from isofold.cli.steps.similarity import COMPARISONS, DEFAULTS, make_comparison
+from isofold.embedding.catalog import BY_SHELL_NAME
 from support.command_runs import read_csv, run
 
 LETTERS = list("ACDEFGHIKLMNPQRSTVWY")
@@ -45,6 +47,7 @@ def test_a_map_of_sequences(fasta, tmp_path):
     shown = page.read_text("utf-8")
     assert "20 rows, mapped to 2 dimensions: NeighborMap" in shown
     assert '{"name": "name", "kind": "class"' in shown
+    assert "distances_from_kernel(SpectrumKernel(length=3, normalize=True)(sequences))" in shown
 
 
 def test_another_similarity_and_another_file(fasta, tmp_path):
@@ -55,6 +58,22 @@ def test_another_similarity_and_another_file(fasta, tmp_path):
     with np.load(target) as arrays:
         assert arrays["name"][0] == "kinase0"
         assert arrays["embedding"].shape == (20, 2)
+
+
+@pytest.mark.parametrize("similarity", ["spectrum", "edit:normalize=true"])
+def test_a_method_of_kernels_takes_both(fasta, tmp_path, similarity):
+    target, page = tmp_path / "map.csv", tmp_path / "page.html"
+    result = run("embed", fasta, "-o", target, "-m", "kernel-eigenmaps", "-k", "5",
+                 "--similarity", similarity, "--report", page)  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert len(read_csv(target)) == 20
+    assert page.exists()
+
+
+@pytest.mark.parametrize("method", BY_SHELL_NAME)
+def test_every_method_takes_objects(method):
+    made = make_estimator(FitOptions(method), metric="precomputed").get_params(deep=False)
+    assert "precomputed" in (made.get("metric"), made.get("kernel"))
 
 
 def test_molecules_and_those_that_cannot_be_read(tmp_path):
@@ -73,7 +92,6 @@ def test_molecules_and_those_that_cannot_be_read(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-m", "ipa"], "--method ipa needs points"),
         (["--object", "molecules"], "holds sequences, not molecules"),
         (["--similarity", "wl"], "does not compare sequences"),
         (["--similarity", "spectrum:size=3"], "has no parameter 'size'; it has length, normalize"),

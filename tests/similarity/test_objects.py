@@ -111,9 +111,12 @@ def test_it_is_frozen_and_can_be_compared(compare, objects):
 
 
 @every
-def test_one_text_is_no_collection(compare, objects):
+@pytest.mark.parametrize("wrong", ["MKVLA", [], [None], 7])
+def test_what_is_no_collection_is_refused(compare, objects, wrong):
     with pytest.raises(InvalidInputError):
-        compare("MKVLA")
+        compare(wrong)
+    with pytest.raises(InvalidInputError):
+        compare(objects, wrong)
 
 
 @pytest.mark.parametrize(

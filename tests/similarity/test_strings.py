@@ -158,3 +158,20 @@ def test_long_words_of_many_letters_do_not_overflow():
     text = "".join(letters)
     K = SpectrumKernel(12, normalize=False)([text, text[:100], text[::-1]])
     np.testing.assert_array_equal(K, [[2989, 89, 0], [89, 89, 0], [0, 0, 2989]])
+
+
+def test_what_has_no_letters_is_refused():
+    for compare in (EditDistance(), SpectrumKernel(), SubsequenceKernel(), AlignmentDistance()):
+        with pytest.raises(InvalidInputError, match=r"\[1\] is a int"):
+            compare(["abc", 5])
+    with pytest.raises(InvalidInputError, match="Pass str"):
+        AlignmentDistance()([["to", "be"]])
+
+
+def test_sequences_of_biopython_are_text():
+    from Bio.Seq import Seq
+
+    texts = ["MKVLA", "MKILAAG"]
+    sequences = [Seq(text) for text in texts]
+    for compare in (SpectrumKernel(2), AlignmentDistance()):
+        np.testing.assert_array_equal(compare(sequences), compare(texts))

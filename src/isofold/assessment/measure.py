@@ -107,10 +107,11 @@ def assess(
     """
     model = embedding if hasattr(embedding, "fit") else None
     Y = check_points(embedding if model is None else embedding_of(model), name="embedding")
-    compared = _distances_of(model, X)
-    if compared is not None:
-        X, metric = compared, "precomputed"
-    metric = _metric_of(model, X, metric)
+    if metric != "precomputed":  # Else the samples were compared already.
+        compared = _distances_of(model, X)
+        if compared is not None:
+            X, metric = compared, "precomputed"
+        metric = _metric_of(model, X, metric)
     data = _read(X, metric)
     check_same_rows(data.shape[0], len(Y), names=("X", "embedding"))
     k = _fit_neighbors(data, check_count(n_neighbors, name="n_neighbors"), metric)
@@ -226,7 +227,7 @@ def _metric_of(model: Any, X: Any, metric: str) -> str:
         msg = (
             f"{type(model).__name__} was fitted to a table of similarities, which does not hold "
             f"distances. Pass the points that belong to it; or pass their distances with "
-            f'metric="precomputed" and the map as an array.'
+            f'metric="precomputed".'
         )
         raise InvalidInputError(msg)
     return metric

@@ -16,9 +16,10 @@ import numpy as np
 from isofold._dependencies import require
 from isofold._typing import FloatArray
 from isofold._validation import check_choice, check_flag
-from isofold.exceptions import InvalidInputError
+from isofold.exceptions import InputTypeError, InvalidInputError
 from isofold.similarity.counts import unit_diagonal
-from isofold.similarity.objects import ObjectDistance, read_objects
+from isofold.similarity.objects import ObjectDistance
+from isofold.similarity.strings import read_strings
 
 __all__ = ["AlignmentDistance"]
 
@@ -97,14 +98,14 @@ class AlignmentDistance(ObjectDistance):
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return scores of all pairs, and of the objects of both sides with themselves."""
         score = self._aligner()
-        first = [str(item) for item in read_objects(A, name="A")]
+        first = _read_sequences(A, "A")
         if B is None:
             S = np.zeros((len(first), len(first)))
             for i, one in enumerate(first):
                 S[i, i:] = S[i:, i] = [score(one, other) for other in first[i:]]
             own_rows = own_columns = S.diagonal().copy()
         else:
-            second = [str(item) for item in read_objects(B, name="B")]
+            second = _read_sequences(B, "B")
             S = np.array([[score(one, other) for other in second] for one in first])
             S = S.reshape(len(first), len(second))
             own_rows, own_columns = (
@@ -144,3 +145,13 @@ class AlignmentDistance(ObjectDistance):
                 raise InvalidInputError(msg) from error
 
         return score
+
+
+def _read_sequences(sequences: Any, name: str) -> list[str]:
+    """Return sequences as text; those of Biopython have as many letters."""
+    found = read_strings(sequences, name=name)
+    for index, item in enumerate(found):
+        if len(str(item)) != len(item):
+            msg = f"{name}[{index}] is a {type(item).__name__}, but text is aligned. Pass str."
+            raise InputTypeError(msg)
+    return [str(item) for item in found]

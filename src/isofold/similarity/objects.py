@@ -61,6 +61,9 @@ def read_objects(X: Any, *, name: str = "X") -> Sequence[Any]:
         )
         raise InvalidInputError(msg)
     objects = list(X)
+    if not objects:
+        msg = f"{name} is empty, but at least one object is needed. Pass what is to be compared."
+        raise InvalidInputError(msg)
     if any(item is None for item in objects):
         first = next(i for i, item in enumerate(objects) if item is None)
         msg = f"{name}[{first}] is None, which cannot be compared. Leave such samples out."

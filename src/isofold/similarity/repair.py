@@ -180,7 +180,7 @@ def negative_fraction(K: Any) -> float:
     values = np.linalg.eigvalsh(_read_kernel(K))
     # Eigenvalues are found up to rounding of the largest.
     sure = values[np.abs(values) > len(values) * np.finfo(float).eps * np.abs(values).max()]
-    return float(-sure[sure < 0].sum() / max(float(np.abs(sure).sum()), np.finfo(float).tiny))
+    return float(abs(sure[sure < 0].sum()) / max(float(np.abs(sure).sum()), np.finfo(float).tiny))
 
 
 def distances_from_kernel(K: Any) -> FloatArray:

@@ -63,8 +63,6 @@ class DTWDistance(ObjectDistance):
             msg = f"Series have {sorted(widths)} channels, but all need the same number of them."
             raise InvalidInputError(msg)
         n_columns = n if B is None else n_all - n
-        if n == 0 or n_columns == 0:
-            return np.zeros((n, n_columns))
         # dtaidistance counts the same time as a window of one.
         options = {"window": None if self.window is None else self.window + 1, "parallel": False}
         (width,) = widths

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from isofold._dependencies import require
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_flag
-from isofold.exceptions import InvalidInputError
+from isofold.exceptions import InputTypeError, InvalidInputError
 from isofold.similarity._subsequences import shared_subsequences
 from isofold.similarity.counts import CountKernel, count_table, unit_diagonal
 from isofold.similarity.objects import ObjectDistance, ObjectKernel, read_objects
@@ -73,8 +73,8 @@ class EditDistance(ObjectDistance):
         distance = require(
             "rapidfuzz.distance.Levenshtein", extra="objects", purpose="EditDistance"
         )
-        first = read_objects(A, name="A")
-        second = first if B is None else read_objects(B, name="B")
+        first = read_strings(A, name="A")
+        second = first if B is None else read_strings(B, name="B")
         scorer = distance.normalized_distance if self.normalize else distance.distance
         return np.asarray(process.cdist(first, second, scorer=scorer, dtype=np.float64))
 
@@ -127,7 +127,7 @@ class MismatchKernel(CountKernel):
         Letters of a word.
     mismatches : int, default=1
         Letters in which words may differ; fewer than `length`.
-    alphabet : str or sequence, default=the 20 amino acids
+    alphabet : str or tuple, default=the 20 amino acids
         All letters there are; "ACGT" for DNA.
     normalize : bool, default=True
         Divide by the lengths of both vectors of counts, which leaves the cosine.
@@ -237,10 +237,24 @@ class SubsequenceKernel(ObjectKernel):
         return found
 
 
+def read_strings(strings: Any, *, name: str) -> Sequence[Any]:
+    """Return strings, or lists of tokens; refuse what has no letters."""
+    found = read_objects(strings, name=name)
+    for index, item in enumerate(found):
+        if not hasattr(item, "__len__") or not hasattr(item, "__getitem__"):
+            msg = (
+                f"{name}[{index}] is a {type(item).__name__}, but strings are compared, or lists "
+                f"of tokens."
+            )
+            raise InputTypeError(msg)
+    return found
+
+
 def _letters(
     strings: Sequence[Any], alphabet: Sequence[Any] | None = None
 ) -> tuple[IntArray, IntArray]:
     """Return the letters of all strings as numbers, one after the other, and whose they are."""
+    read_strings(strings, name="strings")
     lengths = np.array([len(string) for string in strings], dtype=np.int64)
     codes: dict[Any, int] = {} if alphabet is None else {x: i for i, x in enumerate(alphabet)}
     if alphabet is None:

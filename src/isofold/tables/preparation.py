@@ -50,8 +50,10 @@ class Prepared:
         Sentences for the screen.
     names : tuple of str, default=()
         What objects are called, if they have names.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        Whether `X` holds points, or the distances of objects.
+    comparison : str, default=None
+        How objects were compared, as code, where `X` holds their distances and not points.
+    kernel : ndarray of shape (n_used, n_used), default=None
+        Kernel of the objects, if they were compared by one.
     """
 
     X: FloatArray
@@ -63,7 +65,13 @@ class Prepared:
     preprocessing: Preprocessing
     notes: tuple[str, ...]
     names: tuple[str, ...] = ()
-    metric: SeenMetric = "euclidean"
+    comparison: str | None = None
+    kernel: FloatArray | None = None
+
+    @property
+    def metric(self) -> SeenMetric:
+        """What `X` holds: points, or distances."""
+        return "euclidean" if self.comparison is None else "precomputed"
 
     @property
     def fields(self) -> dict[str, npt.NDArray[Any]]:

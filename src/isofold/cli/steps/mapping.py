@@ -48,7 +48,7 @@ def make_map(
         check_map_rows(outputs.map, prepared.rows)
     model = make_estimator(options, metric=prepared.metric)
     with watched(console) as seen:
-        model.fit(prepared.X, prepared.labels if options.needs_label else None)
+        model.fit(_seen_by(model, prepared), prepared.labels if options.needs_label else None)
     # At once: nothing that happens from here on may cost the user a finished fit.
     _write(source, prepared, model, options.seed, outputs)
     _tell_method(model, options.method, console)
@@ -68,6 +68,15 @@ def make_map(
         return ExitCode.INTERRUPTED
     is_refused = options.strict and not model.diagnosis_.is_sound
     return code or (ExitCode.DOUBTFUL if is_refused else ExitCode.DONE)
+
+
+def _seen_by(model: Any, prepared: Prepared) -> Any:
+    """Return what a model is fitted to: points, distances, or a kernel if it takes no distances."""
+    if prepared.metric == "euclidean" or hasattr(model, "metric"):
+        return prepared.X
+    from isofold.similarity import kernel_from_distances
+
+    return kernel_from_distances(prepared.X) if prepared.kernel is None else prepared.kernel
 
 
 def table_notes(notes: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,7 +156,12 @@ def _judge(
 
     with following(console):
         assessment = assess(
-            prepared.X, model, warnings=seen.messages, random_state=seed, n_jobs=jobs
+            prepared.X,
+            model,
+            metric=prepared.metric,
+            warnings=seen.messages,
+            random_state=seed,
+            n_jobs=jobs,
         )
     tell_scores(console, assessment.card.summary)
     with following(console):

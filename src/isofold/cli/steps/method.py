@@ -67,10 +67,10 @@ def make_estimator(options: FitOptions, *, metric: SeenMetric = "euclidean") -> 
     known = set(estimator.get_params(deep=False))
     settings = _read_settings(options.settings)
     _check_settings(name, settings, known)
-    if metric == "precomputed" and "metric" not in known:
-        _refuse(f"--method {name} needs points: it makes no map of distances. Take {_for_pairs()}.")
+    # Methods that do not take distances take a kernel.
+    pairs = "metric" if "metric" in known else "kernel"
     given = {
-        "metric": None if metric == "euclidean" else metric,
+        pairs: None if metric == "euclidean" else metric,
         "n_components": options.n_components,
         "n_neighbors": options.n_neighbors,
         "max_seconds": options.max_seconds,
@@ -79,14 +79,6 @@ def make_estimator(options: FitOptions, *, metric: SeenMetric = "euclidean") -> 
     }
     chosen = {key: value for key, value in given.items() if key in known and value is not None}
     return estimator.set_params(**chosen, **_as_objects(settings))
-
-
-def _for_pairs() -> str:
-    """Return the methods that make a map of distances."""
-    import isofold
-
-    made = {name: getattr(isofold, method.name)() for name, method in BY_SHELL_NAME.items()}
-    return " or ".join(name for name, model in made.items() if hasattr(model, "metric"))
 
 
 def _as_objects(settings: dict[str, Any]) -> dict[str, Any]:

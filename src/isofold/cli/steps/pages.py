@@ -47,13 +47,16 @@ def _names(prepared: Prepared) -> dict[str, list[str]]:
 
 
 def _with_source(assessment: Assessment, prepared: Prepared, file: Path) -> Assessment:
-    """Return an assessment whose code tells which of several matrices of a file were mapped."""
+    """Return an assessment whose code tells what of a file was mapped, where it could be more."""
     from isofold._format import count
     from isofold.tables.text_safety import quoted
 
     key, origin = prepared.preprocessing.key, assessment.origin
-    if key is None:
+    if prepared.comparison is not None:
+        line = f"# X: {prepared.comparison} of {quoted(file.name)[1:-1]}"
+    elif key is not None:
+        columns = count(prepared.X.shape[1], "column")
+        line = f"# X: {columns} of {quoted(key)[1:-1]} in {quoted(file.name)[1:-1]}"
+    else:
         return assessment
-    columns = count(prepared.X.shape[1], "column")
-    line = f"# X: {columns} of {quoted(key)[1:-1]} in {quoted(file.name)[1:-1]}"
     return replace(assessment, origin=replace(origin, code=(line, *origin.code)))

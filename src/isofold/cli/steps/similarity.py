@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from isofold.tables import Prepared
     from isofold.tables.objects import Collection
 
-__all__ = ["COMPARISONS", "DEFAULTS", "compare_objects", "make_comparison", "read_distances"]
+__all__ = ["COMPARISONS", "DEFAULTS", "make_comparison", "read_distances"]
 
 TEXT = ("strings", "sequences", "texts")
 
@@ -82,11 +82,11 @@ def read_distances(
     console.say(f"Read {path.name}: {len(found.objects):,}{left_out} {kind}.")
     for note in found.notes:
         console.note(note)
-    return _prepared(found, compare_objects(found, text, console), reading.label)
+    return _prepared(found, text, reading.label, console)
 
 
-def compare_objects(found: Collection, text: str, console: Console) -> Any:
-    """Return the distances of all objects by a comparison as it is typed."""
+def _compare(found: Collection, text: str, console: Console) -> dict[str, Any]:
+    """Return distances of all objects by a comparison as it is typed, its code, and its kernel."""
     import time
 
     from isofold._memory import require_memory
@@ -98,13 +98,15 @@ def compare_objects(found: Collection, text: str, console: Console) -> Any:
     )
     began = time.perf_counter()
     compare = make_comparison(text, found.kind, found.objects)
-    D = compare(found.objects)
+    values, code = compare(found.objects), f"{compare!r}({found.kind})"
+    made = {"X": values, "comparison": code}
     if isinstance(compare, ObjectKernel):
-        D = distances_from_kernel(D)
+        code = f"distances_from_kernel({code})"
+        made = {"X": distances_from_kernel(values), "comparison": code, "kernel": values}
     pairs = count(n * (n - 1) // 2, "pair")
     took = duration(time.perf_counter() - began)
     console.say(f"Compared {pairs} by {text} in {took}; --similarity chooses another.")
-    return D
+    return made
 
 
 def make_comparison(chosen: str, kind: str, objects: Any = None) -> Any:
@@ -147,7 +149,7 @@ def make_comparison(chosen: str, kind: str, objects: Any = None) -> Any:
         _refuse(f"--similarity {name} has no parameter {wrong!r}; it has {', '.join(known)}.")
 
 
-def _prepared(found: Collection, D: Any, label: str | None) -> Prepared:
+def _prepared(found: Collection, text: str, label: str | None, console: Console) -> Prepared:
     """Return distances as what a method fits, with names and columns of the same objects."""
     import numpy as np
 
@@ -163,7 +165,7 @@ def _prepared(found: Collection, D: Any, label: str | None) -> Prepared:
         raise InvalidInputError(msg)
     every = np.arange(len(found.objects))
     return Prepared(
-        X=D,
+        **_compare(found, text, console),
         rows=found.rows,
         n_rows=found.n_rows,
         labels=None if label is None else labels_of(columns[label], every),
@@ -174,7 +176,6 @@ def _prepared(found: Collection, D: Any, label: str | None) -> Prepared:
         preprocessing=Preprocessing(features=len(every), label=label),
         notes=(),
         names=found.names,
-        metric="precomputed",
     )
 
 
