@@ -229,13 +229,28 @@ def test_models_of_distances_have_no_way_back():
     assert not hasattr(model, "inverse_transform")
     with pytest.raises(AttributeError) as raised:
         model.inverse_transform(model.embedding_)
-    assert "distances" in str(raised.value.__cause__)
+    assert "not given points" in str(raised.value.__cause__)
     # But their map is known.
     far = model.embedding_[:1] + 1e4
     assert isofold.is_outside(model, far, space="map").all()
     kernel = np.exp(-(distances**2))
     eat = isofold.EAT(kernel="precomputed", random_state=0).fit(kernel[:40, :40])
     assert not hasattr(eat, "inverse_transform")
+
+
+def test_maps_of_kernels_go_back_to_points_and_to_no_other_objects():
+    twin = isofold.TwinKernelEmbedding(back_constraint="kernel", random_state=0).fit(ARCH)
+    # Its map gives training points their images up to rounding.
+    back = twin.inverse_transform(twin.embedding_)
+    np.testing.assert_allclose(back, ARCH, atol=1e-5)
+    words = ["abab", "babab", "ababa", "xyxy", "yxyxy", "xyxya", "bayx"]
+
+    def shared(A, B):
+        counts = [np.array([[w.count(c) for c in "abxy"] for w in side]) for side in (A, B)]
+        return counts[0] @ counts[1].T
+
+    model = isofold.KernelLaplacianEigenmaps(n_components=1, n_neighbors=3, kernel=shared)
+    assert not hasattr(model.fit(words), "inverse_transform")
 
 
 @pytest.mark.parametrize("method", ["goose", "barycentric", "nystrom", "kernel_ridge"])

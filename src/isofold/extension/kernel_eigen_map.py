@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.metaestimators import available_if
 
 from isofold._memory import block_rows
 from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
+from isofold.extension.way_back import LocalInverse
 from isofold.linalg.motions import RigidMotions
 from isofold.similarity.kernel_graph import weights_of_rows
 from isofold.similarity.kernels import ComparedRows, KernelSource
 
-__all__ = ["KernelEigenMap", "KernelNodes"]
+__all__ = ["KernelEigenMap", "KernelNodes", "NodesInverse"]
 
 LEAST_SIMILARITY = 0.1
 """Similarity 1 - λ_k from which on Nyström's formula divides by it. Below, neighbors have little to
@@ -69,8 +71,25 @@ class KernelNodes:
         return weights_of_rows(rows, self.reach, self.n_neighbors)
 
 
+class NodesInverse(LocalInverse):
+    """Gives a map of objects a way back if they are points: others have no weighted means."""
+
+    nodes: KernelNodes
+    images: FloatArray
+
+    def training_pairs(self) -> tuple[FloatArray, FloatArray]:
+        """Return the training points and their images."""
+        points = np.asarray(self.nodes.source.objects)
+        return points.astype(np.float64, copy=False), self.images
+
+    @available_if(lambda new_map: isinstance(new_map.nodes.source.objects, np.ndarray))
+    def inverse_transform(self, Y: FloatArray) -> FloatArray:
+        """Return the points of the data that belong to points of the map."""
+        return super().inverse_transform(Y)
+
+
 @dataclass(frozen=True, eq=False)
-class KernelEigenMap:
+class KernelEigenMap(NodesInverse):
     """A map of new objects by Nyström's formula.
 
     Attributes

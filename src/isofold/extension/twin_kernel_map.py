@@ -11,13 +11,14 @@ from its most similar objects: their mean, or the nearest of them if that is bet
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
 from isofold._typing import BoolArray, FloatArray
-from isofold.extension.kernel_eigen_map import KernelNodes
+from isofold.extension.kernel_eigen_map import KernelNodes, NodesInverse
 from isofold.linalg.rows import row_product
 from isofold.similarity.kernels import is_sparse
 from isofold.similarity.latent import LatentKernel
@@ -29,7 +30,7 @@ MOST_STEPS, TOLERANCE = 100, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class BackConstrainedMap:
+class BackConstrainedMap(NodesInverse):
     """The map x = Aᵀk(y) + b.
 
     Attributes
@@ -45,6 +46,11 @@ class BackConstrainedMap:
     nodes: KernelNodes
     coefficients: FloatArray
     offset: FloatArray
+
+    @cached_property
+    def images(self) -> FloatArray:  # type: ignore[override]
+        """Where the training objects are on the map."""
+        return self.transform(self.nodes.source.objects)
 
     def transform(self, X_new: Any) -> FloatArray:
         """Return the images of new objects, each by itself.
@@ -87,7 +93,7 @@ class BackConstrainedMap:
 
 
 @dataclass(frozen=True, eq=False)
-class TwinKernelMap:
+class TwinKernelMap(NodesInverse):
     """A map of new objects by the objective of the fit.
 
     Attributes
