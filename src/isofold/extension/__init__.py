@@ -3,12 +3,7 @@
 from isofold.extension.barycentric import BarycentricMap, fit_barycentric
 from isofold.extension.from_distances import DistanceMap, fit_from_distances
 from isofold.extension.goose import GooseMap, fit_goose
-from isofold.extension.kernel_map import (
-    CorrectedMap,
-    KernelMap,
-    fit_kernel_regression,
-    spread_landmarks,
-)
+from isofold.extension.kernel_map import CorrectedMap, KernelMap, fit_kernel_regression
 from isofold.extension.kernel_ridge import fit_kernel_ridge
 from isofold.extension.nystrom import NystromMap, fit_nystrom
 from isofold.extension.protocol import PointMap
@@ -33,5 +28,4 @@ __all__ = [
     "fit_kernel_regression",
     "fit_kernel_ridge",
     "fit_nystrom",
-    "spread_landmarks",
 ]

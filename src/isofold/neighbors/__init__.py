@@ -24,6 +24,7 @@ from isofold.neighbors.geodesic import (
     nearest_source,
 )
 from isofold.neighbors.graph import NeighborGraph, build_graph, shortest_edges, subgraph
+from isofold.neighbors.landmarks import spread_landmarks
 from isofold.neighbors.outliers import find_outliers, find_settled
 from isofold.neighbors.paths import GraphPaths, RememberedPaths
 from isofold.neighbors.point_set import PointSet
@@ -94,5 +95,6 @@ __all__ = [
     "nearest_source",
     "resolve_graph",
     "shortest_edges",
+    "spread_landmarks",
     "subgraph",
 ]

@@ -38,7 +38,7 @@ from isofold.embedding.mvu.mvu import pose
 from isofold.embedding.mvu.reconstruction import reconstruction_weights
 from isofold.exceptions import InvalidInputError
 from isofold.extension import BarycentricMap, fit_barycentric
-from isofold.neighbors import GraphChoice, NeighborGraph, build_search
+from isofold.neighbors import GraphChoice, NeighborGraph, build_search, spread_landmarks
 from isofold.sdp import ConicSDP, DenseSDP, LowRankSDP, SDPSolution
 from isofold.sdp.posing.active_set import maximize_variance
 
@@ -58,9 +58,9 @@ class LandmarkMVU(BaseUnfolder):
         Dimension r of the map.
     n_landmarks : int or None, default=None
         Number m of landmarks. None: 20 for each component.
-    landmarks : {"random", "kmeans"} or array-like of int, default="random"
-        How landmarks are chosen: at random, as the points nearest to the centers of clusters, or
-        the numbers of given samples.
+    landmarks : {"random", "kmeans", "maxmin"} or array-like of int, default="random"
+        How landmarks are chosen: at random; as the points nearest to the centers of clusters; one
+        at random and each next one farthest from those before; or the numbers of given samples.
     n_weights : int, default=12
         Neighbors from which every point is reconstructed.
     n_neighbors : int or None, default=None
@@ -117,7 +117,7 @@ class LandmarkMVU(BaseUnfolder):
         *,
         n_components: int = 2,
         n_landmarks: int | None = None,
-        landmarks: Literal["random", "kmeans"] | IntArray | Sequence[int] = "random",
+        landmarks: Literal["random", "kmeans", "maxmin"] | IntArray | Sequence[int] = "random",
         n_weights: int = 12,
         n_neighbors: int | None = None,
         graph: GraphChoice | NeighborGraph | None = None,
@@ -205,8 +205,10 @@ class LandmarkMVU(BaseUnfolder):
             centers = kmeans(points, m, random_state=rng, n_jobs=self.n_jobs).centers
             nearest = build_search(points, n_jobs=self.n_jobs).query(centers, 1)
             return np.unique(nearest.indices)
+        if self.landmarks == "maxmin":
+            return spread_landmarks(points, m, first=int(rng.randint(n)))
         requested = setting("landmarks", self.landmarks)
-        msg = f"{requested} must be 'random', 'kmeans' or numbers of samples."
+        msg = f"{requested} must be 'random', 'kmeans', 'maxmin' or numbers of samples."
         raise InvalidInputError(msg)
 
 
@@ -215,7 +217,7 @@ def _given_landmarks(landmarks: Any, graph: NeighborGraph) -> IntArray:
     try:
         samples = column_or_1d(landmarks)
     except (TypeError, ValueError) as error:
-        msg = f"landmarks must be 'random', 'kmeans' or a list of samples: {error}"
+        msg = f"landmarks must be 'random', 'kmeans', 'maxmin' or a list of samples: {error}"
         raise InvalidInputError(msg) from error
     n = graph.n_samples
     if (
