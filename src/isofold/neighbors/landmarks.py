@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
@@ -34,13 +36,24 @@ def spread_landmarks(points: FloatArray, n_landmarks: int, first: int) -> IntArr
     >>> spread_landmarks(np.array([[0.0], [1.0], [5.0], [9.0]]), 3, first=0)
     array([0, 2, 3])
     """
+    return farthest_first(
+        lambda at: cdist(points, points[at][None], "sqeuclidean")[:, 0],
+        len(points),
+        n_landmarks,
+        first,
+    )
+
+
+def farthest_first(
+    squared_from: Callable[[int], FloatArray], n_points: int, n_landmarks: int, first: int
+) -> IntArray:
+    """Return landmarks, ascending, from a function that gives squared distances from one point."""
     chosen = [first]
-    nearest = np.full(len(points), np.inf)
-    while len(chosen) < min(n_landmarks, len(points)):
-        squared = cdist(points, points[chosen[-1]][None], "sqeuclidean")[:, 0]
-        np.minimum(nearest, squared, out=nearest)
+    nearest = np.full(n_points, np.inf)
+    while len(chosen) < min(n_landmarks, n_points):
+        np.minimum(nearest, squared_from(chosen[-1]), out=nearest)
         following = int(nearest.argmax())
-        if nearest[following] == 0.0:
+        if nearest[following] <= 0.0:
             break
         chosen.append(following)
     return np.sort(np.array(chosen, dtype=np.intp))
