@@ -105,8 +105,8 @@ class IPA(BaseEmbedder):
     n_neighbors : int, default=12
         Neighbors in the graph; only mutual neighbors are joined.
     terms : StitchTerms or None, default=None
-        More than fitting patches: a pull for variance, distances of samples that are known or
-        bounded. For up to some hundred patches.
+        More than fitting patches: a pull for variance, distances and angles of samples that are
+        known or bounded. For up to some hundred patches.
     solver : LowRankSDP or None, default=None
         Solver of the stitching; ``LowRankSDP()`` if None.
     random_state : int, RandomState or None, default=None
