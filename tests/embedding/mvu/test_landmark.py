@@ -28,10 +28,14 @@ REFERENCE_TOL = 1e-5
 NEAR_MVU = 0.06
 
 
-# The checks' data are small clouds of noise, some of them in two pieces: "knn" refuses them.
+# The checks' data are small clouds of noise, some of them in two pieces: "knn" refuses them. Steps
+# are few to save time.
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
-@parametrize_with_checks([LandmarkMVU(n_landmarks=20, graph=Bridged(), random_state=0)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [LandmarkMVU(n_landmarks=20, graph=Bridged(), solver=LowRankSDP(max_iter=2), random_state=0)]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
