@@ -34,6 +34,8 @@ def test_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     )
 
 
+# `isofold demo` does the same, and has a quick test.
+@pytest.mark.slow
 def test_first_map_writes_figure_page_and_model(tmp_path, capsys):
     runpy.run_path(str(EXAMPLE))["main"](tmp_path)
     assert (tmp_path / "overview.png").read_bytes().startswith(b"\x89PNG")

@@ -364,8 +364,12 @@ def test_dimension_of_a_sheet(tmp_path):
     result = run("dimension", path)
     assert result.exit_code == 0, result.stderr
     assert "extend in about 2 of 3 directions" in result.stdout
+    lines = result.stdout.splitlines()
+    assert sum(line.startswith("dimension by ") for line in lines) == 6
+    assert any(line.split() == ["median", "of", "all", "1.9"] for line in lines)
     told = json.loads(run("dimension", path, "--json").stdout)
     assert (told["rows"], told["columns"], told["suggested"]) == (400, 3, 2)
+    assert told["median"] == np.median(list(told["estimates"].values()))
 
 
 def test_demo_fills_a_folder_and_does_not_overwrite_it(tmp_path, monkeypatch):

@@ -3,13 +3,13 @@ import pytest
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.mixture import GaussianMixture
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isofold.clustering.classifier import LocalSubspaceClassifier
 from isofold.clustering.ldlc import LDLC
 from isofold.clustering.mppca import MPPCA
 from isofold.exceptions import InvalidInputError
 from isofold.quality import purity
+from support.estimator_checks import checks_of_forms
 
 
 class Intervals(ClusterMixin, BaseEstimator):
@@ -38,11 +38,9 @@ def intervals(*first_features):
     return np.array(first_features, dtype=float)[:, None]
 
 
-@parametrize_with_checks(
-    [
-        LocalSubspaceClassifier(clusterer=KMeans(n_clusters=3), random_state=0),
-        LocalSubspaceClassifier(random_state=0),
-    ]
+@checks_of_forms(
+    LocalSubspaceClassifier(clusterer=KMeans(n_clusters=3), random_state=0),
+    LocalSubspaceClassifier(random_state=0),
 )
 def test_estimator_checks(estimator, check):
     check(estimator)

@@ -309,13 +309,13 @@ def test_terms_of_samples_that_are_not_there(strip):
 def test_terms_of_outliers_are_refused(strip):
     X = strip[1].copy()
     X[7] += 100.0
-    with pytest.raises(InvalidInputError, match=r"terms\.pairs names.*outlier.*see outliers_"):
+    with pytest.raises(InvalidInputError, match=r"terms\.pairs.* names.*outlier.*see outliers_"):
         model(terms=StitchTerms(pairs=[[0, 7]], upper=1.0)).fit(X)
 
 
 def test_terms_across_pieces_are_refused(strip):
     X = np.concatenate([strip[1], strip[1] + 100.0])
-    with pytest.raises(InvalidInputError, match=r"terms\.pairs names.*different components"):
+    with pytest.raises(InvalidInputError, match=r"terms\.pairs.* names.*different components"):
         model(terms=StitchTerms(pairs=[[0, 130]], upper=1.0)).fit(X)
 
 

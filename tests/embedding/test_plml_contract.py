@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isofold import PLML
+from support.estimator_checks import checks_of_forms
 from support.helpers import assert_embedder_contract
 
 # A rotation of coordinates of size one, in the precision of the input.
@@ -25,12 +25,10 @@ def cylinder(n, seed=0):
 
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
-@parametrize_with_checks(
-    [
-        PLML(random_state=0),
-        PLML(n_components=1, cell_size=4, clustering="mst", merge="orthogonal", n_neighbors=3),
-        PLML(n_components=1, cell_size=12, clustering="gmm", refine=True, random_state=0),
-    ]
+@checks_of_forms(
+    PLML(random_state=0),
+    PLML(n_components=1, cell_size=4, clustering="mst", merge="orthogonal", n_neighbors=3),
+    PLML(n_components=1, cell_size=12, clustering="gmm", refine=True, random_state=0),
 )
 def test_scikit_learn_checks(estimator, check):
     # The checks' data are small clouds of noise, some in groups: maps of these must be doubtful.

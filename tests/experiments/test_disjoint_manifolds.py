@@ -70,6 +70,7 @@ def test_squares_are_two_classes_that_neighbors_share(name):
     assert float(one_nn_error(case.truth + 100.0 * case.pieces[:, None], case.checkerboard)) < 0.1
 
 
+@pytest.mark.slow
 def test_small_run_end_to_end(tmp_path):
     case = artificial("FM", FEW)
     chosen = [method for method in PEERS if method.name in {"Isomap+ENG", "K-PCA"}]

@@ -11,9 +11,9 @@ from isofold.extension import (
     KernelMap,
     fit_barycentric,
     fit_kernel_regression,
-    spread_landmarks,
 )
 from isofold.linalg import KernelCentering
+from isofold.neighbors import spread_landmarks
 from isofold.similarity.kernel_function import KernelFunction
 from support.hypothesis_profiles import examples
 
@@ -195,16 +195,6 @@ def test_values_may_be_of_single_precision_and_far_from_the_origin():
     np.testing.assert_allclose(far.transform(X), near.transform(X - 1e4), rtol=0, atol=THROUGH)
     single = fit_kernel_regression(X.astype(np.float32), Y.astype(np.float32), landmarks, RBF)
     assert single.coefficients.dtype == np.float64
-
-
-def test_landmarks_are_far_from_each_other():
-    """Farthest-first traversal, against the definition."""
-    X = np.random.default_rng(0).standard_normal((40, 3))
-    chosen = [7]
-    for _ in range(9):
-        gaps = np.min([np.linalg.norm(X - X[c], axis=1) for c in chosen], axis=0)
-        chosen.append(int(np.argmax(gaps)))
-    np.testing.assert_array_equal(spread_landmarks(X, 10, 7), np.sort(chosen))
 
 
 def test_a_corrected_map_runs_through_all_points():

@@ -7,7 +7,12 @@ from scipy.spatial.distance import cdist
 from scipy.stats import ortho_group
 
 from isofold.exceptions import InvalidInputError
-from isofold.neighbors import kneighbors, levina_bickel_dimension, local_pca_dimension
+from isofold.neighbors import (
+    eigenvalue_jump_dimension,
+    kneighbors,
+    levina_bickel_dimension,
+    local_pca_dimension,
+)
 from support.hypothesis_profiles import examples
 
 ROUNDING = 1e-9
@@ -17,7 +22,9 @@ ROUNDING = 1e-9
 # independent points, here .01; neighborhoods overlap, which multiplies it by about √k.
 STANDARD_ERROR = 0.04
 
-estimators = pytest.mark.parametrize("estimate", [levina_bickel_dimension, local_pca_dimension])
+estimators = pytest.mark.parametrize(
+    "estimate", [levina_bickel_dimension, local_pca_dimension, eigenvalue_jump_dimension]
+)
 
 
 def rolls(seed):
@@ -89,6 +96,32 @@ def test_local_pca_agrees_with_its_rule():
     found = local_pca_dimension(X, variance_fraction=0.9)
     assert found.per_point.tolist() == expected
     assert found.value == np.median(expected)
+
+
+def test_jump_agrees_with_its_rule():
+    X = np.random.RandomState(0).rand(100, 5) * [1, 1, 0.3, 0.1, 0.01]
+    expected = []
+    for members in kneighbors(X, 30).indices:
+        variances = np.linalg.svd(X[members] - X[members].mean(0), compute_uv=False) ** 2
+        levels = np.maximum(np.append(variances / variances.sum(), 0.0), 0.05)
+        expected.append(1 + np.argmax(levels[:-1] / levels[1:]))
+    found = eigenvalue_jump_dimension(X, negligible=0.05)
+    assert found.per_point.tolist() == expected
+    assert found.value == np.median(expected)
+
+
+def test_jump_sees_more_directions_than_others_and_past_noise():
+    rng = np.random.RandomState(0)
+    assert eigenvalue_jump_dimension(rng.rand(500, 5) @ rng.standard_normal((5, 20))).value == 5
+    noisy = np.pad(rng.rand(500, 2), ((0, 0), (0, 8))) + 0.02 * rng.standard_normal((500, 10))
+    assert eigenvalue_jump_dimension(noisy).value == 2
+    assert levina_bickel_dimension(noisy).value > 3
+
+
+@pytest.mark.parametrize("fraction", [0, 1, -0.1, np.nan])
+def test_bad_negligible_fractions_are_refused(fraction):
+    with pytest.raises(InvalidInputError, match="negligible"):
+        eigenvalue_jump_dimension(np.eye(20), negligible=fraction)
 
 
 def test_local_pca_can_ask_for_all_of_the_variance():

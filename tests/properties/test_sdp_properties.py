@@ -62,7 +62,7 @@ def assert_same_optimum(first, second, *, ratio=1.0):
     assert abs(first.primal - second.primal / ratio) <= allowed * scale
 
 
-@examples(150)
+@examples(75)
 @given(
     family=st.sampled_from(sorted(FAMILIES)),
     seed=seeds,

@@ -153,6 +153,130 @@ def test_hinged_plates_with_a_known_distance():
     assert (np.linalg.svd(Y - Y.mean(axis=0))[1][3:] <= 10 * LENGTH).all()
 
 
+# Angles
+
+
+def angle(Y, a, b, c):
+    p, q = Y[a] - Y[b], Y[c] - Y[b]
+    return np.arccos(p @ q / (np.linalg.norm(p) * np.linalg.norm(q)))
+
+
+@pytest.mark.parametrize("degrees", [40.0, 90.0, 150.0])
+@pytest.mark.parametrize("unit", [1e-3, 1e4])
+def test_a_fixed_angle_is_met(degrees, unit):
+    cover, u = bars((1.0, 1.2))
+    theta = np.deg2rad(degrees)
+    legs = unit * np.array([1.0, 1.2])
+    terms = StitchTerms(corners=[[0, 1, 2]], legs=legs, lower_angle=theta, upper_angle=theta)
+    alignment, Y = stitched(cover, unit * u, terms)
+    # By the law of cosines. An angle of 150 degrees moves four times as much as the third side.
+    third = unit * np.sqrt(1.0 + 1.2**2 - 2 * 1.2 * np.cos(theta))
+    assert distance(Y, 0, 2) == pytest.approx(third, rel=LENGTH)
+    assert angle(Y, 0, 1, 2) == pytest.approx(theta, abs=4 * LENGTH)
+    assert distance(Y, 0, 1) == pytest.approx(unit, rel=LENGTH)
+    assert alignment.misfit <= LENGTH
+
+
+@pytest.mark.parametrize("degrees", [30.0, 90.0, 120.0])
+def test_an_upper_angle_holds_against_the_pull(degrees):
+    cover, u = bars()
+    bound = np.deg2rad(degrees)
+    _, Y = stitched(
+        cover, u, StitchTerms(variance=1e-4, corners=[[2, 1, 0]], legs=1.0, upper_angle=bound)
+    )
+    assert angle(Y, 0, 1, 2) == pytest.approx(bound, abs=3 * LENGTH)
+
+
+def test_a_lower_angle_opens_a_hinge():
+    cover, u = bars((1.0, 1.2))
+    bound = np.deg2rad(140.0)
+    terms = StitchTerms(corners=[[0, 1, 2]], legs=(1.0, 1.2), lower_angle=bound)
+    _, Y = stitched(cover, u, terms)
+    assert angle(Y, 0, 1, 2) >= bound - 4 * LENGTH
+    assert distance(Y, 0, 1) == pytest.approx(1.0, rel=LENGTH)
+
+
+def test_angles_close_a_polygon():
+    # Bars with the corners of a regular pentagon come back to where they begin: in a plane, as
+    # angles of that size add up to those of a flat polygon and no more.
+    n = 5
+    cover, u = bars((1.0,) * (n - 1))
+    corners = [[i, i + 1, i + 2] for i in range(n - 2)]
+    theta = (n - 2) * np.pi / n
+    diagonal = 2 * np.sin(theta / 2)
+    terms = StitchTerms(
+        corners=corners,
+        legs=(1.0, 1.0),
+        lower_angle=theta,
+        upper_angle=theta,
+        pairs=[[0, n - 1], [0, n - 2], [1, n - 1]],
+        lower=[1.0, diagonal, diagonal],
+        upper=[1.0, diagonal, diagonal],
+    )
+    _, Y = stitched(cover, u, terms)
+    turn = 2 * np.pi * np.arange(n) / n
+    polygon = np.column_stack([np.cos(turn), np.sin(turn)]) / (2 * np.sin(np.pi / n))
+    found = np.linalg.norm(Y[:, None] - Y, axis=2)
+    expected = np.linalg.norm(polygon[:, None] - polygon, axis=2)
+    np.testing.assert_allclose(found, expected, atol=5 * LENGTH)
+
+
+def test_angles_are_distances_of_the_nodes_of_a_component():
+    terms = StitchTerms(
+        pairs=[[0, 5]],
+        upper=9.0,
+        corners=[[0, 1, 2], [3, 4, 5], [5, 4, 3]],
+        legs=[[1.0, 2.0], [3.0, 4.0], [3.0, 4.0]],
+        lower_angle=[0.0, np.pi / 2, 0.0],
+        upper_angle=[0.0, np.pi / 2, np.pi],
+    )
+    assert terms.named(6).tolist() == [0, 5, 0, 1, 2, 3, 4, 5, 5, 4, 3]
+    on_nodes = terms.on_nodes(np.arange(6))
+    assert on_nodes.pairs.tolist() == [[0, 5], [0, 2], [3, 5], [5, 3]]
+    # Legs that coincide are one apart at their ends, right angles make Pythagorean triangles.
+    np.testing.assert_allclose(on_nodes.lower, [0.0, 1.0, 25.0, 1.0], rtol=1e-15)
+    np.testing.assert_allclose(on_nodes.upper, [81.0, 1.0, 25.0, np.inf], rtol=1e-15)
+    alone = StitchTerms(corners=[[3, 4, 5]], legs=1.0, upper_angle=1.0).on_nodes(np.arange(6))
+    assert alone.within(np.array([3, 4, 5]), n_nodes=6).pairs.tolist() == [[0, 2]]
+    with pytest.raises(InvalidInputError, match="different components"):
+        alone.within(np.array([2, 3, 4]), n_nodes=6)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"corners": [[0, 1]]}, r"corners has shape \(1, 2\)"),
+        ({"corners": [0, 1, 2]}, r"corners has shape \(3,\)"),
+        ({"corners": [[0.0, 1.0, 2.0]]}, "corners"),
+        ({"corners": [[0, 1, 9]]}, "sample 9, but samples are 0 to 3"),
+        ({"corners": [[0, 0, 1]]}, "same point twice in corner 0"),
+        # Samples 2 and 3 are copies.
+        ({"corners": [[0, 1, 2], [2, 3, 0]]}, "same point twice in corner 1"),
+        ({"legs": None}, "legs must hold"),
+        ({"legs": [1.0, 0.0]}, "legs must hold"),
+        ({"legs": [np.inf, 1.0]}, "legs must hold"),
+        ({"legs": [-1.0, 1.0]}, "legs holds distances or angles"),
+        ({"legs": [1.0, 2.0, 3.0]}, "legs=.* must be"),
+        ({"upper_angle": None}, "neither lower_angle nor upper_angle"),
+        ({"upper_angle": 90.0}, "angle 90, but angles are radians"),
+        ({"upper_angle": np.nan}, "NaN"),
+        ({"upper_angle": -0.5}, "negative"),
+        ({"upper_angle": "right"}, "upper_angle='right'"),
+        ({"lower_angle": 1.5, "upper_angle": 1.0}, r"for corner 0 \(1\.5 > 1\)"),
+    ],
+)
+def test_angles_that_make_no_sense_are_refused(options, words):
+    given = {"corners": [[0, 1, 2]], "legs": 1.0, "upper_angle": 1.0, **options}
+    with pytest.raises(InvalidInputError, match=words):
+        StitchTerms(**given).on_nodes(np.array([0, 1, 2, 2]))
+
+
+def test_angles_need_two_patches():
+    cover, u = bars((1.0,))
+    with pytest.raises(InvalidInputError, match="only one"):
+        stitched(cover, u, StitchTerms(corners=[[0, 1, 0]], legs=1.0, upper_angle=1.0))
+
+
 @examples(30)
 @given(st.integers(0, 2**31 - 1), st.integers(1, 3))
 def test_placement_is_linear_in_the_motions(seed, r):
@@ -187,7 +311,7 @@ def test_terms_are_those_of_the_nodes():
     assert on_nodes.upper.tolist() == [16.0, np.inf]
     nothing = StitchTerms().on_nodes(np.arange(3))
     assert nothing.pairs.shape == (0, 2)
-    assert nothing.lower is None
+    assert nothing.lower.shape == (0,)
 
 
 @pytest.mark.parametrize("variance", [np.float32(0.5), np.float64(0.5), np.int64(1), 1, 0.5])

@@ -113,8 +113,8 @@ class IPA(Embedder):
         Compares samples instead of `metric`: `X` holds kernel values, or a function of two
         collections returns them. Distances are those in the feature space.
     terms : StitchTerms or None, default=None
-        More than fitting patches: a pull for variance, distances of samples that are known or
-        bounded. For up to some hundred patches.
+        More than fitting patches: a pull for variance, distances and angles of samples that are
+        known or bounded. For up to some hundred patches.
     solver : LowRankSDP or None, default=None
         Solver of the stitching; ``LowRankSDP()`` if None.
     random_state : int, RandomState or None, default=None

@@ -3,13 +3,9 @@
 from isofold.extension.barycentric import BarycentricMap, fit_barycentric
 from isofold.extension.from_distances import DistanceMap, fit_from_distances
 from isofold.extension.goose import GooseMap, fit_goose
-from isofold.extension.kernel_map import (
-    CorrectedMap,
-    KernelMap,
-    fit_kernel_regression,
-    spread_landmarks,
-)
+from isofold.extension.kernel_map import CorrectedMap, KernelMap, fit_kernel_regression
 from isofold.extension.kernel_ridge import fit_kernel_ridge
+from isofold.extension.low_rank import KernelFeatures, fit_kernel_features
 from isofold.extension.nystrom import NystromMap, fit_nystrom
 from isofold.extension.protocol import PointMap
 from isofold.extension.region import SampledRegion
@@ -22,6 +18,7 @@ __all__ = [
     "CorrectedMap",
     "DistanceMap",
     "GooseMap",
+    "KernelFeatures",
     "KernelMap",
     "NystromMap",
     "PointMap",
@@ -32,9 +29,9 @@ __all__ = [
     "fit_barycentric",
     "fit_from_distances",
     "fit_goose",
+    "fit_kernel_features",
     "fit_kernel_regression",
     "fit_kernel_ridge",
     "fit_nystrom",
     "fit_way_back",
-    "spread_landmarks",
 ]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
-from scipy.spatial.distance import cdist
 from sklearn.utils.metaestimators import available_if
 
 from isofold._memory import block_rows
@@ -19,7 +18,7 @@ from isofold.linalg import KernelCentering
 from isofold.linalg.rows import row_product
 from isofold.similarity.kernel_function import KernelFunction
 
-__all__ = ["CorrectedMap", "KernelMap", "fit_kernel_regression", "spread_landmarks"]
+__all__ = ["CorrectedMap", "KernelMap", "fit_kernel_regression"]
 
 NEGLIGIBLE = 1e-13
 """Eigenvalues of the normal equations below this fraction of the largest are left out: they are
@@ -145,34 +144,6 @@ class CorrectedMap(LocalInverse):
             Their images, in float64.
         """
         return self.trend.transform(X) + apply_weights(self.neighbors.weights(X), self.left)
-
-
-def spread_landmarks(points: FloatArray, n_landmarks: int, first: int) -> IntArray:
-    """Return points that are far from each other: each next one farthest from all before.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, n_features)
-        The points.
-    n_landmarks : int
-        How many.
-    first : int
-        The first one.
-
-    Returns
-    -------
-    ndarray of int of shape (n_landmarks,)
-        Their numbers, ascending.
-    """
-    chosen = np.empty(min(n_landmarks, len(points)), dtype=np.intp)
-    nearest = np.full(len(points), np.inf)
-    at = first
-    for number in range(len(chosen)):
-        chosen[number] = at
-        squared = cdist(points, points[at : at + 1], "sqeuclidean")[:, 0]
-        np.minimum(nearest, squared, out=nearest)
-        at = int(np.argmax(nearest))
-    return np.sort(chosen)
 
 
 def fit_kernel_regression(

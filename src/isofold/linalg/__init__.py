@@ -16,6 +16,7 @@ from isofold.linalg.gram import (
     numerical_rank,
     principal_coordinates,
 )
+from isofold.linalg.low_rank import nystrom_coefficients
 from isofold.linalg.procrustes import ProcrustesFit, SimilarityTransform, procrustes
 from isofold.linalg.row_space import row_space_coordinates
 from isofold.linalg.scaling import PrincipalFrame, classical_scaling, landmark_scaling
@@ -36,6 +37,7 @@ __all__ = [
     "gram_from_distances",
     "landmark_scaling",
     "numerical_rank",
+    "nystrom_coefficients",
     "principal_coordinates",
     "procrustes",
     "row_space_coordinates",

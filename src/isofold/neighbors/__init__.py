@@ -6,9 +6,11 @@ from isofold.neighbors.components import Components, connected_components
 from isofold.neighbors.connect import connect
 from isofold.neighbors.dimension import (
     DimensionEstimate,
+    eigenvalue_jump_dimension,
     levina_bickel_dimension,
     local_pca_dimension,
 )
+from isofold.neighbors.dimension_table import DimensionTable, estimate_dimension
 from isofold.neighbors.edge_errors import (
     LengthErrors,
     dimension_of_lengths,
@@ -23,7 +25,13 @@ from isofold.neighbors.geodesic import (
     geodesic_distances,
     nearest_source,
 )
+from isofold.neighbors.global_dimension import (
+    correlation_dimension,
+    packing_dimension,
+    spanning_tree_dimension,
+)
 from isofold.neighbors.graph import NeighborGraph, build_graph, shortest_edges, subgraph
+from isofold.neighbors.landmarks import spread_landmarks
 from isofold.neighbors.outliers import find_outliers, find_settled
 from isofold.neighbors.paths import GraphPaths, RememberedPaths
 from isofold.neighbors.point_set import PointSet
@@ -50,6 +58,7 @@ __all__ = [
     "BruteForceSearch",
     "Components",
     "DimensionEstimate",
+    "DimensionTable",
     "Enhanced",
     "GraphBalls",
     "GraphChoice",
@@ -76,10 +85,13 @@ __all__ = [
     "build_search",
     "connect",
     "connected_components",
+    "correlation_dimension",
     "cover_by_balls",
     "dimension_of_lengths",
     "edge_errors",
+    "eigenvalue_jump_dimension",
     "enhance",
+    "estimate_dimension",
     "euclidean_spanning_tree",
     "find_outliers",
     "find_settled",
@@ -92,7 +104,10 @@ __all__ = [
     "local_pca_dimension",
     "mean_at_nodes",
     "nearest_source",
+    "packing_dimension",
     "resolve_graph",
     "shortest_edges",
+    "spanning_tree_dimension",
+    "spread_landmarks",
     "subgraph",
 ]

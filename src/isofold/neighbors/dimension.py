@@ -1,15 +1,16 @@
 """Intrinsic dimension: how many coordinates the data need locally.
 
-Two estimates that look at different things. The Levina-Bickel estimate reads the growth of
-neighbor distances and counts noise as dimension once the neighborhoods are small enough to
-see it. Local PCA counts the directions that carry a given fraction of a neighborhood's variance
-and so looks past small noise, but too few neighbors cannot show many directions. Neither is
-a judge; take both as suggestions.
+Estimates at every point, which look at different things. The Levina-Bickel estimate reads the
+growth of neighbor distances and counts noise as dimension once the neighborhoods are small enough
+to see it. Local PCA counts the directions that carry a given fraction of a neighborhood's variance
+and so looks past small noise, but too few neighbors cannot show many directions. The jump of
+eigenvalues looks for the directions after which the variance drops most. None is a judge; take them
+as suggestions, or the median of all (`isofold.neighbors.dimension_table`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,13 +40,13 @@ class DimensionEstimate:
         The estimate for the whole data.
     rounded : int
         The nearest whole number, at least 1.
-    per_point : ndarray of shape (n_samples,)
-        The estimate around every sample.
+    per_point : ndarray of shape (n_samples,) or None
+        The estimate around every sample; None for estimates of the whole alone.
     """
 
     value: float
     rounded: int
-    per_point: FloatArray
+    per_point: FloatArray | None = None
 
 
 def levina_bickel_dimension(
@@ -103,13 +104,13 @@ def levina_bickel_dimension(
         raise InvalidInputError(msg)
     if metric == "precomputed":
         matrix, distinct = distances_between_nodes(check_distances(X))
-        largest = _check_distinct(distinct.n_nodes, largest)
+        largest = check_distinct(distinct.n_nodes, largest)
         distances = nearest_in_rows(matrix, largest, own=np.arange(len(matrix)))[0]
         ceiling = distinct.n_nodes - 1
     else:
         points = check_points(X)
         distinct = find_distinct(points)
-        largest = _check_distinct(distinct.n_nodes, largest)
+        largest = check_distinct(distinct.n_nodes, largest)
         search = build_search(points[distinct.sample_of_node], n_jobs=n_jobs)
         distances = search.query_self(largest).distances
         ceiling = min(points.shape[1], distinct.n_nodes - 1)
@@ -166,19 +167,82 @@ def local_pca_dimension(
     Fukunaga, K. and Olsen, D. R. (1971). An algorithm for finding intrinsic dimensionality of
     data. IEEE Transactions on Computers C-20(2).
     """
-    points = check_points(X)
-    k = check_count(n_neighbors, name="n_neighbors", minimum=_MIN_NEIGHBORS)
     if not 0 < variance_fraction <= 1:
         msg = f"variance_fraction={variance_fraction!r} must lie above 0 and not above 1."
         raise InvalidInputError(msg)
+    return _from_spectra(
+        X, n_neighbors, n_jobs, lambda values: _directions_for_fraction(values, variance_fraction)
+    )
+
+
+def eigenvalue_jump_dimension(
+    X: Any,
+    *,
+    n_neighbors: int = 30,
+    negligible: float = 0.02,
+    n_jobs: int | None = None,
+) -> DimensionEstimate:
+    """Estimate intrinsic dimension by the largest jump of the eigenvalues of neighborhoods.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    n_neighbors : int, default=30
+        Size of a neighborhood, lowered to what the number of distinct points allows.
+    negligible : float, default=0.02
+        Fraction of a neighborhood's variance below which a direction counts as noise or curvature:
+        among such directions no jump is looked for.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
+
+    Returns
+    -------
+    DimensionEstimate
+        The dimension at a point is the number of principal directions before the largest ratio of
+        one variance to the next; `value` is the median over the samples. Directions of a fraction
+        near `negligible` are missed: on 2,000 normal points of 10 dimensions it says 9.
+
+    Raises
+    ------
+    InvalidInputError
+        If the data cannot be used or have fewer than four distinct points.
+
+    References
+    ----------
+    Fukunaga, K. and Olsen, D. R. (1971). An algorithm for finding intrinsic dimensionality of
+    data. IEEE Transactions on Computers C-20(2). Verveer, P. J. and Duin, R. P. W. (1995). An
+    evaluation of intrinsic dimensionality estimators. IEEE TPAMI 17(1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> flat = np.random.RandomState(0).rand(500, 2) @ [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]
+    >>> eigenvalue_jump_dimension(flat).rounded
+    2
+    """
+    if not 0 < negligible < 1:
+        msg = f"negligible={negligible!r} must lie between 0 and 1."
+        raise InvalidInputError(msg)
+    return _from_spectra(
+        X, n_neighbors, n_jobs, lambda values: _directions_before_jump(values, negligible)
+    )
+
+
+def _from_spectra(
+    X: Any,
+    n_neighbors: int,
+    n_jobs: int | None,
+    count: Callable[[FloatArray], IntArray],
+) -> DimensionEstimate:
+    """Return an estimate that counts directions by the variances of every neighborhood."""
+    points = check_points(X)
+    k = check_count(n_neighbors, name="n_neighbors", minimum=_MIN_NEIGHBORS)
     distinct = find_distinct(points)
-    k = _check_distinct(distinct.n_nodes, k)
+    k = check_distinct(distinct.n_nodes, k)
     distinct_points = points[distinct.sample_of_node]
     neighbors = build_search(distinct_points, n_jobs=n_jobs).query_self(k).indices
-    counts = [
-        _directions_for_fraction(values**2, variance_fraction)
-        for values in local_singular_values(distinct_points, neighbors)
-    ]
+    counts = [count(values**2) for values in local_singular_values(distinct_points, neighbors)]
     per_point = np.concatenate(counts)[distinct.node_of_sample].astype(np.float64)
     value = float(np.median(per_point))
     return DimensionEstimate(value, max(1, round(value)), per_point)
@@ -213,12 +277,22 @@ def _directions_for_fraction(variances: FloatArray, fraction: float) -> IntArray
     return first + 1
 
 
+def _directions_before_jump(variances: FloatArray, negligible: float) -> IntArray:
+    """Return after how many of the leading variances each row drops most."""
+    total = variances.sum(axis=1, keepdims=True)
+    fractions = variances / np.where(total > 0.0, total, 1.0)
+    # Directions that the space lacks, or the neighborhood, have no variance.
+    levels = np.log(np.maximum(np.pad(fractions, ((0, 0), (0, 1))), negligible))
+    first: IntArray = np.diff(levels, axis=1).argmin(axis=1)
+    return first + 1
+
+
 def _invert(inverse: Any, ceiling: int) -> Any:
     """Return a dimension from its inverse, at most the ceiling."""
     return 1.0 / np.maximum(inverse, 1.0 / ceiling)
 
 
-def _check_distinct(n_nodes: int, k: int) -> int:
+def check_distinct(n_nodes: int, k: int) -> int:
     """Return the neighborhood size that the number of distinct points allows."""
     if n_nodes <= _MIN_NEIGHBORS:
         msg = (

@@ -18,6 +18,7 @@ from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_points
 from isofold.exceptions import InvalidInputError
 from isofold.linalg import principal_coordinates
+from isofold.neighbors import spread_landmarks
 
 __all__ = ["choose_representatives", "extremes", "farthest", "hull"]
 
@@ -45,16 +46,9 @@ def extremes(Y: FloatArray) -> IntArray:
 def farthest(Y: FloatArray) -> IntArray:
     """Return 2^q points, each as far as possible from those before it."""
     points = check_points(Y, name="Y", min_samples=1).astype(np.float64, copy=False)
-    n, q = points.shape
-    chosen = [int(((points - points.mean(axis=0)) ** 2).sum(axis=1).argmax())]
-    nearest = np.full(n, np.inf)
-    while len(chosen) < min(n, 2 ** min(q, LARGEST_CUBE)):
-        nearest = np.minimum(nearest, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
-        following = int(nearest.argmax())
-        if nearest[following] == 0.0:
-            break
-        chosen.append(following)
-    return np.sort(np.array(chosen, dtype=np.intp))
+    from_mean = ((points - points.mean(axis=0)) ** 2).sum(axis=1)
+    n_wanted = 2 ** min(points.shape[1], LARGEST_CUBE)
+    return spread_landmarks(points, n_wanted, first=int(from_mean.argmax()))
 
 
 def hull(Y: FloatArray) -> IntArray:

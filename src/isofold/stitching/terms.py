@@ -1,8 +1,11 @@
-"""Further terms of the stitching: a pull for variance, and distances that are known or bounded.
+"""Further terms of the stitching: variance, and distances or angles that are known or bounded.
 
 A placed point is linear in the rows of all motions, y_x = f_x Y with f_x the weighted charts of x
 (thesis, eq. 5.18). So its squared distance from another is ⟨(f_a - f_b)ᵀ(f_a - f_b), G⟩, and the
 variance of all points is ⟨F_cᵀF_c, G⟩/n with F_c = F - mean: linear in the Gram matrix G = YYᵀ.
+So is the inner product (f_a - f_b)G(f_c - f_b)ᵀ = l_ab l_cb cos θ of two legs of known lengths, and
+with it their angle θ. It enters as the distance d² = l_ab² + l_cb² - 2 l_ab l_cb cos θ of their
+ends: the same by the law of cosines, a square, and well scaled where the product is zero.
 """
 
 from __future__ import annotations
@@ -41,6 +44,15 @@ class StitchTerms:
         Weight of the squared violation of the squared distances, in units of the mean misfit and
         of the extent of a typical patch; None if they must be met.
 
+    corners : array-like of int of shape (n_corners, 3) or None, default=None
+        Corners a, b, c of samples, whose angles at b between a and c are known or bounded.
+    legs : array-like of shape (n_corners, 2), (2,) or float or None, default=None
+        The lengths from b to a and to c along the sheet. An angle is linear in the program only
+        between legs of known lengths: those of samples of one patch, bonds, or distances that are
+        fixed by `pairs` as well.
+    lower_angle, upper_angle : array-like of shape (n_corners,), float or None, default=None
+        Bounds on the angles, in radians from 0 to π; equal for known ones, None for none.
+
     Examples
     --------
     >>> from isofold.stitching import StitchTerms
@@ -53,9 +65,13 @@ class StitchTerms:
     lower: Any = None
     upper: Any = None
     penalty: float | None = None
+    corners: Any = None
+    legs: Any = None
+    lower_angle: Any = None
+    upper_angle: Any = None
 
     def named(self, n_samples: int) -> IntArray:
-        """Return the samples that pairs name, checked.
+        """Return the samples that pairs and corners name, checked.
 
         Parameters
         ----------
@@ -65,24 +81,16 @@ class StitchTerms:
         Returns
         -------
         ndarray of int
-            The samples, pair after pair.
+            The samples, pair after pair and corner after corner.
 
         Raises
         ------
         InvalidInputError
-            If `pairs` are no pairs of samples.
+            If `pairs` are no pairs of samples, or `corners` no triples.
         """
-        pairs = np.asarray([] if self.pairs is None else self.pairs)
-        if pairs.size == 0:
-            return np.empty(0, dtype=np.intp)
-        if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-            msg = f"terms.pairs has shape {pairs.shape}: pass one row of two sample numbers a pair."
-            raise InvalidInputError(msg)
-        wrong = pairs[(pairs < 0) | (pairs >= n_samples)]
-        if len(wrong):
-            msg = f"terms.pairs names sample {wrong[0]}, but samples are 0 to {n_samples - 1}."
-            raise InvalidInputError(msg)
-        return np.asarray(pairs.ravel(), dtype=np.intp)
+        pairs = _samples(self.pairs, 2, n_samples, name="pairs")
+        corners = _samples(self.corners, 3, n_samples, name="corners")
+        return np.concatenate([pairs.ravel(), corners.ravel()])
 
     def on_nodes(self, node_of_sample: IntArray) -> NodeTerms:
         """Return the terms for the nodes at which samples sit.
@@ -100,36 +108,86 @@ class StitchTerms:
         Raises
         ------
         InvalidInputError
-            If a pair names no sample of the fit, or the numbers make no sense.
+            If a pair or corner names no sample of the fit, or the numbers make no sense.
         """
         variance = self.variance
         if not isinstance(variance, Real) or not 0.0 <= float(variance) < np.inf:
             msg = f"terms.variance={variance!r} must be a number that is not negative."
             raise InvalidInputError(msg)
-        nodes = node_of_sample[self.named(len(node_of_sample))].reshape(-1, 2)
-        lower = _distances(self.lower, len(nodes), name="lower")
-        upper = _distances(self.upper, len(nodes), name="upper")
-        if len(nodes) and lower is None and upper is None:
-            msg = f"terms names {len(nodes)} pairs, but neither lower nor upper distances of them."
+        n_samples = len(node_of_sample)
+        pairs = node_of_sample[_samples(self.pairs, 2, n_samples, name="pairs")]
+        lower, upper = self._bounds("lower", "upper", len(pairs), what="pair")
+        corners = node_of_sample[_samples(self.corners, 3, n_samples, name="corners")]
+        if len(corners):
+            near, far = self._ends_of_legs(corners)
+            pairs = np.concatenate([pairs, corners[:, ::2]])
+            lower, upper = np.concatenate([lower, near]), np.concatenate([upper, far])
+        return NodeTerms(float(variance), pairs, lower**2, upper**2, self.penalty)
+
+    def _bounds(
+        self, lowest: str, highest: str, n: int, *, what: str
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the bounds on n distances or angles: 0 and infinity for none."""
+        lower = _numbers(getattr(self, lowest), (n,), name=lowest)
+        upper = _numbers(getattr(self, highest), (n,), name=highest)
+        if n and lower is None and upper is None:
+            msg = f"terms names {n} {what}s, but neither {lowest} nor {highest} bounds of them."
             raise InvalidInputError(msg)
-        if lower is not None and upper is not None and (lower > upper).any():
-            first = int(np.flatnonzero(lower > upper)[0])
+        lower = np.zeros(n) if lower is None else lower
+        upper = np.full(n, np.inf) if upper is None else upper
+        crossed = np.flatnonzero(lower > upper)
+        if len(crossed):
+            first = int(crossed[0])
             msg = (
-                f"terms.lower exceeds terms.upper for pair {first} ({np.sqrt(lower[first]):g} > "
-                f"{np.sqrt(upper[first]):g}): no distance is between them. Swap or widen them."
+                f"terms.{lowest} exceeds terms.{highest} for {what} {first} ({lower[first]:g} > "
+                f"{upper[first]:g}): nothing is between them. Swap or widen them."
             )
             raise InvalidInputError(msg)
-        return NodeTerms(float(variance), nodes, lower, upper, self.penalty)
+        return lower, upper
+
+    def _ends_of_legs(self, corners: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return bounds on the distances between the ends of legs, by the law of cosines."""
+        same = np.flatnonzero((corners[:, 1:2] == corners[:, ::2]).any(axis=1))
+        if len(same):
+            msg = (
+                f"terms.corners names the same point twice in corner {same[0]}, or two equal ones: "
+                f"a leg of no length has no direction. Leave such corners out."
+            )
+            raise InvalidInputError(msg)
+        legs = _numbers(self.legs, (len(corners), 2), name="legs")
+        if legs is None or not (np.isfinite(legs) & (legs > 0.0)).all():
+            msg = (
+                "terms.legs must hold the two lengths of every corner, positive and finite: an "
+                "angle is linear in the program only between legs of known lengths. Pass the "
+                "distances from the middle sample to the other two."
+            )
+            raise InvalidInputError(msg)
+        least, most = self._bounds("lower_angle", "upper_angle", len(corners), what="corner")
+        wide = np.concatenate([least, most[np.isfinite(most)]])
+        if wide.max() > np.pi:
+            msg = (
+                f"terms holds the angle {wide.max():g}, but angles are radians from 0 to π. "
+                f"Convert degrees by numpy.deg2rad."
+            )
+            raise InvalidInputError(msg)
+        first, second = legs.T
+        # |l - m|² + 4lm sin²(θ/2): nothing cancels where the angle is small.
+        ends = [
+            np.hypot(first - second, 2.0 * np.sqrt(first * second) * np.sin(theta / 2))
+            for theta in (least, np.minimum(most, np.pi))
+        ]
+        # What may be straight may also be longer: legs are known but to the misfit of patches.
+        return ends[0], np.where(most < np.pi, ends[1], np.inf)
 
 
 @dataclass(frozen=True, eq=False)
 class NodeTerms:
-    """Terms for the points of a cover; distances are squared."""
+    """Terms for the points of a cover; distances are squared, and angles are distances."""
 
     variance: float
     pairs: IntArray
-    lower: FloatArray | None
-    upper: FloatArray | None
+    lower: FloatArray
+    upper: FloatArray
     penalty: float | None
 
     def within(self, nodes: IntArray, *, n_nodes: int) -> NodeTerms:
@@ -140,16 +198,14 @@ class NodeTerms:
         inside = (pairs >= 0).all(axis=1)
         if (inside != (pairs >= 0).any(axis=1)).any():
             msg = (
-                "terms.pairs names a sample that is an outlier, or two samples in different "
-                "components of the data, which are mapped one by one. Leave such pairs out, see "
-                "outliers_ and component_ of a fit without terms; a larger n_neighbors may join "
-                "the components."
+                "terms.pairs or terms.corners names a sample that is an outlier, or samples in "
+                "different components of the data, which are mapped one by one. Leave them out, "
+                "see outliers_ and component_ of a fit without terms; a larger n_neighbors may "
+                "join the components."
             )
             raise InvalidInputError(msg)
-        lower, upper = (
-            None if bound is None else bound[inside] for bound in (self.lower, self.upper)
-        )
-        return NodeTerms(self.variance, pairs[inside], lower, upper, self.penalty)
+        bounds = self.lower[inside], self.upper[inside]
+        return NodeTerms(self.variance, pairs[inside], *bounds, self.penalty)
 
 
 def pose(
@@ -171,8 +227,9 @@ def pose(
         factors = placement[terms.pairs[:, 0]] - placement[terms.pairs[:, 1]]
         constraints = square_constraints(
             factors,
-            lower=None if terms.lower is None else terms.lower / unit**2,
-            upper=None if terms.upper is None else terms.upper / unit**2,
+            # No square is below zero: such a bound would only be one more to keep.
+            lower=np.where(terms.lower > 0.0, terms.lower / unit**2, -np.inf),
+            upper=terms.upper / unit**2,
             penalty=terms.penalty,
         )
     return GramSDP(matrix.shape[0], objective, constraints=constraints, blocks=blocks)
@@ -220,16 +277,32 @@ def placement_matrix(
     return sp.csr_array((np.concatenate(values), entries), shape=shape)
 
 
-def _distances(bound: Any, n_pairs: int, *, name: str) -> FloatArray | None:
-    """Return squared bounds on distances, one a pair."""
-    if bound is None:
+def _samples(named: Any, width: int, n_samples: int, *, name: str) -> IntArray:
+    """Return pairs or corners of samples, checked."""
+    samples = np.asarray([] if named is None else named)
+    if samples.size == 0:
+        return np.empty((0, width), dtype=np.intp)
+    if samples.ndim != 2 or samples.shape[1] != width or samples.dtype.kind not in "iu":
+        row = {2: "two sample numbers a pair", 3: "three sample numbers a corner"}[width]
+        msg = f"terms.{name} has shape {samples.shape}: pass one row of {row}."
+        raise InvalidInputError(msg)
+    wrong = samples[(samples < 0) | (samples >= n_samples)]
+    if len(wrong):
+        msg = f"terms.{name} names sample {wrong[0]}, but samples are 0 to {n_samples - 1}."
+        raise InvalidInputError(msg)
+    return np.asarray(samples, dtype=np.intp)
+
+
+def _numbers(values: Any, shape: tuple[int, ...], *, name: str) -> FloatArray | None:
+    """Return distances or angles in a given shape, checked."""
+    if values is None:
         return None
     try:
-        lengths = np.broadcast_to(np.asarray(bound, dtype=np.float64), (n_pairs,))
+        numbers = np.broadcast_to(np.asarray(values, dtype=np.float64), shape)
     except (TypeError, ValueError) as error:
-        msg = f"terms.{name}={bound!r} must be a number, or one number for each of {n_pairs} pairs."
+        msg = f"terms.{name}={values!r} must be a number, or an array of shape {shape}."
         raise InvalidInputError(msg) from error
-    if not (lengths >= 0.0).all():
-        msg = f"terms.{name} holds distances: they cannot be negative or NaN."
+    if not (numbers >= 0.0).all():
+        msg = f"terms.{name} holds distances or angles: they cannot be negative or NaN."
         raise InvalidInputError(msg)
-    return np.asarray(lengths**2)
+    return np.asarray(numbers)

@@ -105,7 +105,7 @@ def test_without_absorbed_samples_nothing_changes():
     assert connected_partition(problem, graph, partition, np.random.RandomState(0)) is partition
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in (1, 2))])
 def test_search_is_flatter_than_its_ends(seed):
     X = swiss_roll(1000, random_state=seed).X
     ldlc = LDLC(n_clusters=15, random_state=seed).fit(X)
@@ -139,7 +139,7 @@ def test_shortest_edges(seed, n_edges):
     np.testing.assert_array_equal(np.sort(found[found > 0]), np.sort((dense * wanted)[wanted]))
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_few_flat_patches_make_a_truer_map(seed):
     roll = swiss_roll(1000, random_state=seed)
     errors = {

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isofold import EAT
 from isofold.exceptions import InvalidInputError
 from isofold.sdp import DenseSDP
+from support.estimator_checks import checks_of_forms
 
 
 # The checks' data are small clouds of noise, some of them in two pieces. No map of two dimensions
 # is true to them, a linear kernel least of all, and pieces must be joined.
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
-@parametrize_with_checks(
-    [
-        EAT(random_state=0),
-        EAT(kernel="linear", random_state=0),
-        EAT(kernel="poly", n_neighbors=3, solver=DenseSDP(tol=1e-2), random_state=0),
-        EAT(kernel="precomputed", random_state=0),
-    ]
+@checks_of_forms(
+    EAT(random_state=0),
+    EAT(kernel="linear", random_state=0),
+    EAT(kernel="poly", n_neighbors=3, solver=DenseSDP(tol=1e-2), random_state=0),
+    EAT(kernel="precomputed", random_state=0),
 )
 def test_scikit_learn_checks(estimator, check):
     if estimator.kernel == "precomputed" and check.func.__name__ == "check_estimators_dtypes":

@@ -28,10 +28,14 @@ REFERENCE_TOL = 1e-5
 NEAR_MVU = 0.06
 
 
-# The checks' data are small clouds of noise, some of them in two pieces: "knn" refuses them.
+# The checks' data are small clouds of noise, some of them in two pieces: "knn" refuses them. Steps
+# are few to save time.
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
-@parametrize_with_checks([LandmarkMVU(n_landmarks=20, graph=Bridged(), random_state=0)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [LandmarkMVU(n_landmarks=20, graph=Bridged(), solver=LowRankSDP(max_iter=2), random_state=0)]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -199,12 +203,23 @@ def test_landmarks_by_number(X):
     fitted = model(n_landmarks=None).fit(X)
     assert len(fitted.landmarks_) == 40
     assert len(model(n_landmarks=10**6).fit(X[:40]).landmarks_) == 40
-    for landmarks in ("random", "kmeans"):
+    for landmarks in ("random", "kmeans", "maxmin"):
         found = model(landmarks=landmarks).fit(X).landmarks_
         assert (np.diff(found) > 0).all()
         assert 0 <= found[0] <= found[-1] < n
         # Two centers may have the same nearest point.
-        assert len(found) == 20 if landmarks == "random" else 10 <= len(found) <= 20
+        assert 10 <= len(found) <= 20 if landmarks == "kmeans" else len(found) == 20
+
+
+def test_landmarks_that_lie_apart_are_not_worse_than_random_ones():
+    """Means of four draws; eight had .0197 against .0245."""
+    errors = {"random": [], "maxmin": []}
+    for seed in range(4):
+        flat = rectangle(150, (12.0, 6.0), seed)
+        for landmarks, found in errors.items():
+            chosen = model(n_landmarks=10, landmarks=landmarks, random_state=seed)
+            found.append(procrustes_error(chosen.fit_transform(half_cylinder(flat)), flat))
+    assert np.mean(errors["maxmin"]) <= np.mean(errors["random"])
 
 
 def test_landmarks_given(X, fitted):
@@ -227,7 +242,7 @@ def test_copies_share_a_landmark(X):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"landmarks": "all"}, "'random', 'kmeans' or numbers"),
+        ({"landmarks": "all"}, "'random', 'kmeans', 'maxmin' or numbers"),
         ({"landmarks": [0.5]}, "from 0 to 149"),
         ({"landmarks": [-1]}, "from 0 to 149"),
         ({"landmarks": [150]}, "from 0 to 149"),

@@ -9,12 +9,12 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.manifold import MDS, TSNE, Isomap, SpectralEmbedding
 from sklearn.metrics.pairwise import linear_kernel
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isofold import MVU, OutOfSample
 from isofold.extension import fit_nystrom
 from isofold.neighbors import Bridged
 from isofold.sdp import LowRankSDP
+from support.estimator_checks import checks_of_forms
 from support.helpers import assert_embedder_contract
 
 # Two ways to the same image of a point: sums of ten weighted images of size ten.
@@ -53,19 +53,15 @@ class LinearKernel:
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        OutOfSample(tsne(), random_state=0),
-        OutOfSample(mds(random_state=0)),
-        OutOfSample(mds(), n_neighbors="auto", random_state=0),
-        OutOfSample(mds(), scaling="range", n_neighbors=4, n_jobs=2, random_state=0),
-        OutOfSample(SpectralEmbedding(affinity="rbf", random_state=0), method="barycentric"),
-        OutOfSample(PCA(n_components=2), method="kernel_ridge"),
-        OutOfSample(PCA(n_components=2), method=LinearKernel()),
-        OutOfSample(
-            MVU(graph=Bridged(), n_neighbors=4, solver=LowRankSDP(max_iter=2), random_state=0)
-        ),
-    ]
+@checks_of_forms(
+    OutOfSample(tsne(), random_state=0),
+    OutOfSample(mds(random_state=0)),
+    OutOfSample(mds(), n_neighbors="auto", random_state=0),
+    OutOfSample(mds(), scaling="range", n_neighbors=4, n_jobs=2, random_state=0),
+    OutOfSample(SpectralEmbedding(affinity="rbf", random_state=0), method="barycentric"),
+    OutOfSample(PCA(n_components=2), method="kernel_ridge"),
+    OutOfSample(PCA(n_components=2), method=LinearKernel()),
+    OutOfSample(MVU(graph=Bridged(), n_neighbors=4, solver=LowRankSDP(max_iter=2), random_state=0)),
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

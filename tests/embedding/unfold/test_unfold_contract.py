@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isofold import Unfold
 from isofold.survey import data
+from support.estimator_checks import checks_of_forms
 
 
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
-@parametrize_with_checks(
-    [
-        Unfold(random_state=0),
-        Unfold(n_components="auto", random_state=0),
-        Unfold(n_components=1, metric="precomputed", random_state=0),
-    ]
+@checks_of_forms(
+    Unfold(random_state=0),
+    Unfold(n_components="auto", random_state=0),
+    Unfold(n_components=1, metric="precomputed", random_state=0),
 )
 def test_scikit_learn_checks(estimator, check, monkeypatch):
     # The checks' data are small clouds of noise: of these the map must be doubtful.

@@ -12,10 +12,21 @@ from isofold.cli.options import chosen, data_options, file_argument, work_option
 
 if TYPE_CHECKING:
     from isofold._typing import FloatArray
+    from isofold.neighbors import DimensionTable
     from isofold.survey import Survey
 
 MOST_ROWS = 20_000
 """Rows that are examined: more would not change the estimates."""
+
+TITLES = {
+    "growth": "dimension by growth of neighbor distances",
+    "directions": "dimension by directions of neighborhoods",
+    "jump": "dimension by the jump of their variances",
+    "correlation": "dimension by growth of close pairs",
+    "packing": "dimension by packing numbers",
+    "spanning_tree": "dimension by growth of spanning trees",
+}
+"""What the estimates of `isofold.neighbors.estimate_dimension` are called."""
 
 
 @command(
@@ -32,15 +43,17 @@ def dimension_command(file: Path, **options: Any) -> None:
     """Estimate how many dimensions data really have.
 
     A table of a hundred columns may hold points of a curve (one dimension) or of a sheet (two).
-    Two estimates use the neighbors of every row. One measures how fast their distances grow, and
-    counts noise as dimension. The other measures the directions in which they extend, and ignores
-    small noise. Shapes that no flat map can keep, such as spheres, are reported.
+    Three estimates use the neighbors of every row: how fast their distances grow, which counts
+    noise as dimension; in how many directions they extend; and after how many these drop. Three
+    more use the distances of 2,000 rows: how fast pairs, packings and spanning trees grow, which is
+    too slow in many dimensions. The last line is the median of all. Shapes that no flat map can
+    keep, such as spheres, are reported.
     """
     import numpy as np
 
     from isofold.cli.console import watched
     from isofold.cli.steps.inputs import ReadOptions, read_data
-    from isofold.neighbors import levina_bickel_dimension, local_pca_dimension
+    from isofold.neighbors import estimate_dimension
     from isofold.survey import survey_samples
 
     console = current_console()
@@ -51,31 +64,32 @@ def dimension_command(file: Path, **options: Any) -> None:
         console.note(f"{MOST_ROWS:,} rows, drawn at random, are examined.")
     jobs = options["jobs"]
     with watched(console) as seen:
-        growth = levina_bickel_dimension(X, n_jobs=jobs).value
-        directions = local_pca_dimension(X, n_jobs=jobs).value
+        table = estimate_dimension(X, random_state=options["seed"], n_jobs=jobs)
         survey = survey_samples(X, random_state=options["seed"], n_jobs=jobs)
     for text in seen.messages:
         console.note(text)
     if options["as_json"]:
-        put_json(_record(X, growth, directions, survey))
+        put_json(_record(X, table, survey))
     else:
-        put(_lines(X, growth, directions, survey))
+        put(_lines(X, table, survey))
 
 
-def _lines(X: FloatArray, growth: float, directions: float, survey: Survey) -> list[str]:
+def _lines(X: FloatArray, table: DimensionTable, survey: Survey) -> list[str]:
     rows = [
         ("columns of numbers", f"{X.shape[1]:,}"),
-        ("dimension by growth of neighbor distances", f"{growth:.1f}"),
-        ("dimension by directions of neighborhoods", f"{directions:.1f}"),
+        *((TITLES[name], f"{value:.1f}") for name, value in table.as_dict().items()),
+        ("median of all", f"{table.median:.1f}"),
     ]
-    return [*aligned(rows, right=(1,)), "", *_sentences(X, growth, directions, survey)]
+    return [*aligned(rows, right=(1,)), "", *_sentences(X, table, survey)]
 
 
-def _sentences(X: FloatArray, growth: float, directions: float, survey: Survey) -> list[str]:
+def _sentences(X: FloatArray, table: DimensionTable, survey: Survey) -> list[str]:
     """Return what the figures mean."""
     from isofold._findings import SHELL
 
-    low, high = sorted((max(1, round(growth)), max(1, round(directions))))
+    # Estimates of the whole are too low in many dimensions.
+    found = table.as_dict()
+    low, high = sorted(max(1, round(found[name])) for name in ("growth", "directions"))
     about = f"about {low}" if low == high else f"{low} to {high}"
     n_columns = X.shape[1]
     sentences = [
@@ -96,12 +110,14 @@ def _sentences(X: FloatArray, growth: float, directions: float, survey: Survey) 
     return sentences
 
 
-def _record(X: FloatArray, growth: float, directions: float, survey: Survey) -> dict[str, Any]:
+def _record(X: FloatArray, table: DimensionTable, survey: Survey) -> dict[str, Any]:
     return {
         "rows": survey.n_samples,
         "columns": X.shape[1],
-        "by_growth": growth,
-        "by_directions": directions,
+        "by_growth": table.as_dict()["growth"],
+        "by_directions": table.as_dict()["directions"],
+        "estimates": table.as_dict(),
+        "median": table.median,
         "suggested": survey.suggested_dimension,
         "pieces": [
             {"rows": part.n_samples, "dimension": float(part.dimension)} for part in survey.parts

@@ -60,10 +60,16 @@ from isofold.extension import (
     KernelMap,
     fit_barycentric,
     fit_kernel_regression,
-    spread_landmarks,
 )
 from isofold.linalg import deterministic_signs, principal_coordinates
-from isofold.neighbors import Bridged, NeighborGraph, build_graph, mean_at_nodes, resolve_graph
+from isofold.neighbors import (
+    Bridged,
+    NeighborGraph,
+    build_graph,
+    mean_at_nodes,
+    resolve_graph,
+    spread_landmarks,
+)
 from isofold.patches.choices import Cover
 from isofold.patches.tesserae import Tesserae, cut_tesserae
 from isofold.sdp import ConicSDP, DenseSDP, LowRankSDP

@@ -26,19 +26,17 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.linalg
-from sklearn.utils.validation import column_or_1d
 
-from isofold._findings import setting
 from isofold._typing import FloatArray, IntArray, Metric, PairKernel
 from isofold._validation import check_count
-from isofold.clustering import kmeans
+from isofold.clustering.landmarks import check_landmarks, choose_landmarks
 from isofold.embedding.mvu.base import BaseUnfolder, make_solver
 from isofold.embedding.mvu.landmarks import spread_from_landmarks
 from isofold.embedding.mvu.mvu import pose
 from isofold.embedding.mvu.reconstruction import reconstruction_weights
 from isofold.exceptions import InvalidInputError
 from isofold.extension import BarycentricMap, fit_barycentric
-from isofold.neighbors import GraphChoice, NeighborGraph, build_search
+from isofold.neighbors import GraphChoice, NeighborGraph
 from isofold.sdp import ConicSDP, DenseSDP, LowRankSDP, SDPSolution
 from isofold.sdp.posing.active_set import maximize_variance
 
@@ -58,9 +56,9 @@ class LandmarkMVU(BaseUnfolder):
         Dimension r of the map.
     n_landmarks : int or None, default=None
         Number m of landmarks. None: 20 for each component.
-    landmarks : {"random", "kmeans"} or array-like of int, default="random"
-        How landmarks are chosen: at random, as the points nearest to the centers of clusters, or
-        the numbers of given samples.
+    landmarks : {"random", "kmeans", "maxmin"} or array-like of int, default="random"
+        How landmarks are chosen: at random; as the points nearest to the centers of clusters; one
+        at random and each next one farthest from those before; or the numbers of given samples.
     n_weights : int, default=12
         Neighbors from which every point is reconstructed.
     n_neighbors : int or None, default=None
@@ -127,7 +125,7 @@ class LandmarkMVU(BaseUnfolder):
         *,
         n_components: int = 2,
         n_landmarks: int | None = None,
-        landmarks: Literal["random", "kmeans"] | IntArray | Sequence[int] = "random",
+        landmarks: Literal["random", "kmeans", "maxmin"] | IntArray | Sequence[int] = "random",
         n_weights: int = 12,
         n_neighbors: int | None = None,
         graph: GraphChoice | NeighborGraph | None = None,
@@ -206,37 +204,11 @@ class LandmarkMVU(BaseUnfolder):
         self, points: FloatArray, graph: NeighborGraph, rng: np.random.RandomState
     ) -> IntArray:
         """Return the nodes that the user requested, by name or by number."""
-        n = graph.n_nodes
         if not isinstance(self.landmarks, str):
-            return _given_landmarks(self.landmarks, graph)
+            samples = check_landmarks(self.landmarks, graph.n_samples)
+            return np.unique(graph.node_of_sample[samples])
         m = self.n_landmarks
         if m is None:
             m = LANDMARKS_A_COMPONENT * self.n_components
-        m = min(check_count(m, name="n_landmarks"), n)
-        if self.landmarks == "random":
-            return np.sort(rng.choice(n, m, replace=False))
-        if self.landmarks == "kmeans":
-            centers = kmeans(points, m, random_state=rng, n_jobs=self.n_jobs).centers
-            nearest = build_search(points, n_jobs=self.n_jobs).query(centers, 1)
-            return np.unique(nearest.indices)
-        requested = setting("landmarks", self.landmarks)
-        msg = f"{requested} must be 'random', 'kmeans' or numbers of samples."
-        raise InvalidInputError(msg)
-
-
-def _given_landmarks(landmarks: Any, graph: NeighborGraph) -> IntArray:
-    """Return the nodes of samples that the user chose."""
-    try:
-        samples = column_or_1d(landmarks)
-    except (TypeError, ValueError) as error:
-        msg = f"landmarks must be 'random', 'kmeans' or a list of samples: {error}"
-        raise InvalidInputError(msg) from error
-    n = graph.n_samples
-    if (
-        samples.dtype.kind not in "iu"
-        or len(samples) == 0
-        or not ((samples >= 0) & (samples < n)).all()
-    ):
-        msg = f"landmarks must be numbers of samples, from 0 to {n - 1}, one at least."
-        raise InvalidInputError(msg)
-    return np.unique(graph.node_of_sample[samples])
+        m = check_count(m, name="n_landmarks")
+        return choose_landmarks(points, self.landmarks, m, rng, n_jobs=self.n_jobs)
