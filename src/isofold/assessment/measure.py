@@ -33,7 +33,7 @@ from isofold.neighbors.duplicates import find_distinct
 from isofold.quality import Scorecard, scorecard
 from isofold.similarity.intake import distances_of
 
-__all__ = ["assess", "spectrum_of_model"]
+__all__ = ["assess", "compared_distances", "spectrum_of_model"]
 
 LEAST_POINTS = 4
 """Points from which on neighborhoods of several sizes can be compared."""
@@ -108,7 +108,7 @@ def assess(
     model = embedding if hasattr(embedding, "fit") else None
     Y = check_points(embedding if model is None else embedding_of(model), name="embedding")
     if metric != "precomputed":  # Else the samples were compared already.
-        compared = _distances_of(model, X)
+        compared = compared_distances(model, X)
         if compared is not None:
             X, metric = compared, "precomputed"
         metric = _metric_of(model, X, metric)
@@ -233,7 +233,7 @@ def _metric_of(model: Any, X: Any, metric: str) -> str:
     return metric
 
 
-def _distances_of(model: Any, X: Any) -> FloatArray | None:
+def compared_distances(model: Any, X: Any) -> FloatArray | None:
     """Return the distances of samples as a model of ours compares them, unless they are points."""
     if not isinstance(model, Embedder):
         return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from isofold._findings import SHELL, Diagnosis, Severity
 from isofold._format import count, duration
+from isofold._typing import SeenMetric
 from isofold.cli.console import Console, Watched, following, watched
 from isofold.cli.errors import USER_ERRORS, ExitCode, explain
 from isofold.cli.steps.method import FitOptions, make_estimator
@@ -141,14 +142,16 @@ def _judge(
     console: Console,
 ) -> None:
     """Say how true the map is, and write the page if one is requested."""
+    from isofold.assessment.measure import compared_distances
     from isofold.cli.steps.scores import measure, tell_scores
 
     seed, jobs = options.seed, options.jobs
     if outputs.page is None:
         with following(console):
-            scores = measure(
-                prepared.X, model.embedding_, seed=seed, jobs=jobs, metric=prepared.metric
-            )
+            compared = compared_distances(model, prepared.X)
+            metric: SeenMetric = prepared.metric if compared is None else "precomputed"
+            data = prepared.X if compared is None else compared
+            scores = measure(data, model.embedding_, seed=seed, jobs=jobs, metric=metric)
         tell_scores(console, scores)
         return
     from isofold import assess

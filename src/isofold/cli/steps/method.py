@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["FitOptions", "make_estimator", "read_value"]
 
 # Parameters that have no value that can be typed.
-_NOT_FROM_TEXT = {"metric", "solver", "terms", "verbose"}
+_NOT_FROM_TEXT = {"kernel", "solver", "terms", "verbose"}
 
 LONGEST_VALUE = 60
 """Characters of a wrong value that are shown."""
