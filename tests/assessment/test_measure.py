@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
-from sklearn.manifold import Isomap
+from sklearn.manifold import Isomap, SpectralEmbedding
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -205,13 +205,18 @@ class TestHardInput:
         with pytest.raises(InvalidInputError, match=r"model\.plot\(\)"):
             assess(graph, square, metric="precomputed")
 
-    def test_similarities_are_no_distances(self, square):
+    def test_similarities_of_another_library_are_no_distances(self, square):
         kernel = np.exp(-(squareform(pdist(square[:60])) ** 2))
-        eat = EAT(kernel="precomputed", random_state=0)
-        eat.embedding_ = square[:60]
+        spectral = SpectralEmbedding(affinity="precomputed", random_state=0).fit(kernel)
         with pytest.raises(InvalidInputError, match="table of similarities"):
-            assess(kernel, eat)
-        assert assess(square[:60], eat).ratios.within_tenth == 1.0
+            assess(kernel, spectral)
+
+    def test_similarities_of_ours_mean_distances(self, square):
+        some = square[:60] - square[:60].mean(axis=0)
+        eat = EAT(kernel="precomputed", random_state=0)
+        eat.embedding_ = some
+        assert assess(some @ some.T, eat).ratios.within_tenth == 1.0
+        assert assess(some, eat).ratios.within_tenth == 1.0
 
     def test_an_unfitted_model_has_no_map(self, square):
         with pytest.raises(NotFittedError, match="no embedding_"):

@@ -109,9 +109,8 @@ def assess(
     Y = check_points(embedding if model is None else embedding_of(model), name="embedding")
     if metric != "precomputed":  # Else the samples were compared already.
         compared = compared_distances(model, X)
-        if compared is not None:
-            X, metric = compared, "precomputed"
-        metric = _metric_of(model, X, metric)
+        metric = _metric_of(model, X, metric) if compared is None else "precomputed"
+        X = X if compared is None else compared
     data = _read(X, metric)
     check_same_rows(data.shape[0], len(Y), names=("X", "embedding"))
     k = _fit_neighbors(data, check_count(n_neighbors, name="n_neighbors"), metric)
