@@ -28,6 +28,7 @@ from isofold.assessment.origin import describe_origin
 from isofold.assessment.patch_graph import find_patches
 from isofold.assessment.proof import find_proof
 from isofold.embedding.embedder import Embedder
+from isofold.embedding.kernel_input import KernelInput
 from isofold.exceptions import DisconnectedGraphWarning, InvalidInputError
 from isofold.neighbors.duplicates import find_distinct
 from isofold.quality import Scorecard, scorecard
@@ -234,11 +235,14 @@ def _metric_of(model: Any, X: Any, metric: str) -> str:
 
 def compared_distances(model: Any, X: Any) -> FloatArray | None:
     """Return the distances of samples as a model of ours compares them, unless they are points."""
+    is_square = np.ndim(X) == 2 and np.shape(X)[0] == np.shape(X)[1]
+    if isinstance(model, KernelInput):
+        is_asked = is_square or callable(model.kernel)
+        return model.distances_between(X) if is_asked and not sp.issparse(X) else None
     if not isinstance(model, Embedder):
         return None
     how = model._intake.comparison
     # Instead of values of pairs, the points behind them may be given.
-    is_square = np.ndim(X) == 2 and np.shape(X)[0] == np.shape(X)[1]
     if how.is_euclidean or (how.is_given and (how.kernel is None or not is_square)):
         return None
     return distances_of(how, X)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from isofold._base import BaseEmbedder, refuse_few
 from isofold._findings import Finding, Severity
+from isofold._typing import FloatArray
 from isofold._validation import (
     check_count,
     check_finite,
@@ -78,6 +79,20 @@ class KernelInput(BaseEmbedder):
         except ValueError as error:
             raise InvalidInputError(str(error)) from error
         return values
+
+    def distances_between(self, X: Any) -> FloatArray | None:
+        """Return the distances that the kernel means, or None if it is one of points.
+
+        A similarity that is no kernel may mean negative squares, which count as zero.
+        """
+        if isinstance(self.kernel, str) and not self._is_given:
+            return None
+        seen = RawObjects(tuple(read_objects(X))) if not is_table(X) else np.asarray(X)
+        gram = read_gram(seen, self.kernel, self.gamma, normalize=bool(self.normalize))
+        values = gram.dense("The distances")
+        squares = np.maximum(gram.own[:, None] + gram.own - 2.0 * values, 0.0)
+        np.fill_diagonal(squares, 0.0)
+        return np.asarray(np.sqrt(squares))
 
     def _kernel_graph(self, X: Any) -> KernelGraph:
         """Return the graph of the largest kernel values."""
