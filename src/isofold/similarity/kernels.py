@@ -329,11 +329,8 @@ def _symmetric(values: Any, *, name: str) -> Any:
 
 def _refuse_no_norm(values: Any, own: FloatArray, *, name: str) -> None:
     """Refuse a kernel that has no norm of some object, which normalization divides by."""
-    is_empty = (
-        np.asarray(abs(values).max(axis=1).todense()).ravel() == 0.0
-        if is_sparse(values)
-        else ~values.any(axis=1)
-    )
+    sizes = abs(values).max(axis=1)
+    is_empty = np.asarray(sizes.todense() if is_sparse(sizes) else sizes).ravel() == 0.0
     bad = np.flatnonzero((own < 0.0) | ((own == 0.0) & ~is_empty))
     if len(bad):
         msg = (
