@@ -15,7 +15,7 @@ import isofold
 from isofold import OutOfSample
 from isofold.embedding.catalog import CATALOG
 from isofold.exceptions import InvalidInputError
-from isofold.similarity import ObjectDistance, ObjectKernel
+from isofold.similarity import EditDistance, ObjectDistance, ObjectKernel
 from support.helpers import assert_equal_up_to_rigid_motion
 
 ARC = np.linspace(0.0, 2.0, 41)
@@ -220,6 +220,32 @@ def test_objects_and_rows_are_not_mixed():
     assert not hasattr(model, "n_features_in_")
     with pytest.raises(InvalidInputError, match="rows of a table, but the estimator was fitted"):
         model.transform(TRAIN)
+
+
+@pytest.mark.parametrize("name", EMBEDDERS)
+def test_few_objects_and_those_of_a_line_have_a_map(name):
+    for data in (["a", "b"], ["a", "aa", "aaa", "aaaa", "aaaaa", "aaaaaa"]):
+        model = clone(EMBEDDERS[name]).set_params(metric=lambda a, b: float(abs(len(a) - len(b))))
+        if data == ["a", "b"]:
+            model.set_params(metric=lambda a, b: float(a != b))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(data, np.arange(len(data)) % 2)
+        assert model.embedding_.shape == (len(data), 2)
+        spread = np.linalg.norm(model.embedding_[0] - model.embedding_[-1])
+        # Kernels of so few samples are wide, and balance is given up last.
+        assert spread > 0.5 * model.metric(data[0], data[-1])
+
+
+def test_text_in_frames_and_series():
+    pd = pytest.importorskip("pandas")
+    words = ["cat", "cats", "car", "cart", "dog", "dogs", "doge", "fog"]
+    model = isofold.LocalMDS(metric=EditDistance(), n_neighbors=6, random_state=0)
+    expected = model.fit_transform(words)
+    for form in (pd.DataFrame({"word": words}), pd.Series(words), np.array(words)[:, None]):
+        np.testing.assert_array_equal(clone(model).fit_transform(form), expected)
+    with pytest.raises(InvalidInputError, match=r"holds text.*EditDistance"):
+        isofold.LocalMDS().fit(words)
 
 
 def test_copies_of_objects_have_one_image():

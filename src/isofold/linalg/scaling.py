@@ -7,7 +7,7 @@ squared distances of a point to them and δ̄ their mean among the landmarks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -124,6 +124,12 @@ class PrincipalFrame:
             KernelCentering.from_kernel(-0.5 * squares),
             negative / total if total > 0.0 else 0.0,
         )
+
+    def padded(self, n_axes: int) -> PrincipalFrame:
+        """Return the frame with at least so many axes, along which points do not extend."""
+        missing = ((0, 0), (0, max(0, n_axes - self.coordinates.shape[1])))
+        wide = np.pad(self.coordinates, missing), np.pad(self.inverse, missing)
+        return replace(self, coordinates=wide[0], inverse=wide[1])
 
     def place(self, squares: FloatArray) -> FloatArray:
         """Return new points by their squared distances to the others (Gower 1968), each alone."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,7 @@ def read_first(
     These are finite points, dense distances, or a sparse graph of known distances.
     """
     if comparison.is_euclidean:
+        _refuse_text(X)
         points = read_samples(estimator, X, reset=True, min_samples=min_samples)
         return Intake(comparison), points
     intake, values = read_pairs(estimator, X, comparison, min_samples=min_samples)
@@ -234,6 +236,10 @@ def _in_frame(
         check_units(distances, name="X (distances)", given="X")
     between, distinct = distances_between_nodes(distances)
     frame = PrincipalFrame.of(between.astype(np.float64) ** 2)
+    wanted = getattr(estimator, "n_components", None)
+    if isinstance(wanted, Integral):
+        # Few samples, or those of a line, extend along fewer axes than a map has.
+        frame = frame.padded(min(int(wanted), n))
     points = frame.coordinates.astype(distances.dtype)[distinct.node_of_sample]
     return replace(intake, nodes=distinct.sample_of_node, frame=frame), points
 
@@ -296,6 +302,17 @@ def _refuse_other_kind(new: Sequence[Any], samples: Sequence[Any]) -> None:
         msg = (
             f"X holds {kinds[not is_rows]}, but the estimator was fitted to {kinds[is_rows]}. Pass "
             f"new samples in the form of the first ones."
+        )
+        raise InvalidInputError(msg)
+
+
+def _refuse_text(X: Any) -> None:
+    """Refuse strings where points are expected, and say how they are compared."""
+    if isinstance(X, list | tuple) and len(X) and all(isinstance(item, str) for item in X):
+        msg = (
+            "X holds text, which has no distances by itself. Pass a distance or a kernel of "
+            "isofold.similarity, such as metric=EditDistance(), or encode "
+            "the text as numbers first."
         )
         raise InvalidInputError(msg)
 

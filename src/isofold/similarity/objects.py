@@ -48,7 +48,7 @@ def is_table(X: Any) -> bool:
         return True
     dtype, ndim = getattr(X, "dtype", None), getattr(X, "ndim", None)
     if ndim == 2 and dtype is None:  # a frame, whose columns have types of their own
-        return True
+        return all(getattr(each, "kind", "f") in "fiub" for each in getattr(X, "dtypes", ()))
     return ndim == 2 and getattr(dtype, "kind", "O") in "fiub"
 
 
@@ -60,6 +60,10 @@ def read_objects(X: Any, *, name: str = "X") -> Sequence[Any]:
             f"sample. Pass a list of them."
         )
         raise InvalidInputError(msg)
+    if getattr(X, "ndim", 1) == 2:
+        # A table of text: its rows, or what its only column holds.
+        table = np.asarray(X, dtype=object)
+        X = table[:, 0] if table.shape[1] == 1 else [tuple(row) for row in table]
     objects = list(X)
     if not objects:
         msg = f"{name} is empty, but at least one object is needed. Pass what is to be compared."
@@ -68,6 +72,4 @@ def read_objects(X: Any, *, name: str = "X") -> Sequence[Any]:
         first = next(i for i, item in enumerate(objects) if item is None)
         msg = f"{name}[{first}] is None, which cannot be compared. Leave such samples out."
         raise InvalidInputError(msg)
-    if isinstance(X, np.ndarray) and X.ndim > 1 and X.dtype.kind == "O" and X.shape[1] == 1:
-        return [item[0] for item in objects]
     return objects
