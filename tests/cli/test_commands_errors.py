@@ -44,7 +44,7 @@ def sheet(tmp_path):
         (["embed", "a.csv", "-o", "b.csv", "-m", "colored-mvu"], "--label"),
         (["embed", "a.csv", "-o", "b.csv", "--set", "tolerance"], "name=value"),
         (["embed", "a.csv", "-o", "b.csv", "--set", "nothing=3"], "tolerance"),
-        (["embed", "a.csv", "-o", "b.csv", "--set", "metric=precomputed"], "no such parameter"),
+        (["embed", "a.csv", "-o", "b.csv", "--set", "kernel=precomputed"], "no such parameter"),
         (["embed", "a.csv", "-o", "b.csv", "--set", "n_jobs=2"], "--jobs"),
         (["embed", "a.csv", "-o", "b.csv", "--set", "tolerance=[1"], "JSON"),
         (["embed", "a.csv", "-o", "b.csv", "--set", "tolerance=NaN"], "JSON"),

@@ -195,7 +195,7 @@ def test_distances_of_no_points():
         ({"n_components": "auto"}, "n_components='auto'"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
         ({"n_neighbors": None}, "n_neighbors=None"),
-        ({"metric": "cosine"}, "metric='cosine' is unknown"),
+        ({"metric": "nearness"}, "metric='nearness' is unknown"),
         ({"balance": 1.5}, "balance=1.5"),
         ({"balance": -0.1}, "balance=-0.1"),
         ({"balance": "much"}, "balance='much'"),

@@ -251,7 +251,7 @@ def test_a_map_without_room_says_so(d):
         ({"n_components": 4}, "n_components=4, but NeighborMap makes maps of 1, 2 or 3"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
         ({"n_neighbors": None}, "n_neighbors=None"),
-        ({"metric": "cosine"}, "metric='cosine' is unknown"),
+        ({"metric": "nearness"}, "metric='nearness' is unknown"),
         ({"balance": 1.5}, "balance=1.5 must be a number between 0 and 1, both included"),
         ({"balance": -0.1}, "balance=-0.1"),
         ({"balance": np.nan}, "balance=nan"),

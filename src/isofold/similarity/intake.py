@@ -235,11 +235,11 @@ def _in_frame(
     if distances.size and float(distances.max()) > 0.0:
         check_units(distances, name="X (distances)", given="X")
     between, distinct = distances_between_nodes(distances)
-    frame = PrincipalFrame.of(between.astype(np.float64) ** 2)
     wanted = getattr(estimator, "n_components", None)
-    if isinstance(wanted, Integral):
-        # Few samples, or those of a line, extend along fewer axes than a map has.
-        frame = frame.padded(min(int(wanted), n))
+    least = min(int(wanted), n) if isinstance(wanted, Integral) else 1
+    frame = PrincipalFrame.of(between.astype(np.float64) ** 2, least=least)
+    # Few samples, or those of a line, extend along fewer axes than a map has.
+    frame = frame.padded(least)
     points = frame.coordinates.astype(distances.dtype)[distinct.node_of_sample]
     return replace(intake, nodes=distinct.sample_of_node, frame=frame), points
 

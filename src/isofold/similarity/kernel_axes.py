@@ -13,7 +13,7 @@ from isofold.linalg import eigh_extreme
 from isofold.similarity.kernel_function import KernelFunction
 from isofold.similarity.kernels import Gram
 
-__all__ = ["KernelFeatures", "is_indefinite", "kernel_components", "kernel_features"]
+__all__ = ["PrincipalFeatures", "is_indefinite", "kernel_components", "kernel_features"]
 
 MOST_FEATURES, FEATURE_FRACTION, LEAST_FEATURE = 100, 0.25, 1e-6
 """Axes that are kept, at most and as a fraction of the objects, and their least eigenvalue in units
@@ -26,7 +26,7 @@ an eigenvalue may be, in units of the largest diagonal entry."""
 
 
 @dataclass(frozen=True, eq=False)
-class KernelFeatures:
+class PrincipalFeatures:
     """Coordinates F = K A of objects along the principal axes of their kernel, not centered.
 
     Attributes
@@ -41,14 +41,14 @@ class KernelFeatures:
     coefficients: FloatArray
 
 
-def kernel_features(gram: Gram) -> KernelFeatures:
+def kernel_features(gram: Gram) -> PrincipalFeatures:
     """Return the leading principal axes of a kernel."""
     matrix = gram.values if gram.is_sparse else gram.dense("The principal axes of the kernel")
     n_axes = min(MOST_FEATURES, int(np.ceil(FEATURE_FRACTION * gram.n_objects)))
     spectrum, vectors = eigh_extreme(matrix, n_axes)
     kept = spectrum > LEAST_FEATURE * max(float(spectrum[0]), np.finfo(np.float64).tiny)
     roots = np.sqrt(spectrum[kept])
-    return KernelFeatures(vectors[:, kept] * roots, vectors[:, kept] / roots)
+    return PrincipalFeatures(vectors[:, kept] * roots, vectors[:, kept] / roots)
 
 
 def kernel_components(gram: Gram, r: int) -> FloatArray:

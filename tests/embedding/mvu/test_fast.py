@@ -245,7 +245,7 @@ def test_loose_graph_is_told():
         ({"n_components": 0}, "n_components=0"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
         ({"graph": "none"}, "graph is 'none'"),
-        ({"metric": "cosine"}, "metric='cosine'"),
+        ({"metric": "nearness"}, "metric='nearness'"),
         ({"solver": 3}, "solver=3"),
         ({"random_state": "seed"}, "random_state='seed'"),
     ],

@@ -192,7 +192,7 @@ def test_contradictory_lengths_may_bend(lengths):
         ),
         ({"graph": Radius(-1.0)}, "radius=-1.0"),
         ({"graph": Radius(np.nan)}, "radius=nan"),
-        ({"metric": "cosine"}, "metric='cosine' is unknown"),
+        ({"metric": "nearness"}, "metric='nearness' is unknown"),
         ({"random_state": "seed"}, "random_state='seed'"),
         ({"n_jobs": 0}, "n_jobs=0"),
     ],

@@ -187,7 +187,7 @@ def test_single_precision_is_kept(metric):
         ({"n_components": 4}, "n_components=4, but X has 3 feature"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
         ({"n_neighbors": "few"}, "n_neighbors='few' must be a whole number or 'auto'"),
-        ({"metric": "cosine"}, "metric='cosine' is unknown"),
+        ({"metric": "nearness"}, "metric='nearness' is unknown"),
         ({"tolerance": 0}, "tolerance=0"),
         ({"tolerance": 2.0}, "tolerance=2.0"),
         ({"max_seconds": 0}, "max_seconds=0"),
