@@ -25,6 +25,7 @@ PACKAGES = (
     "unfolding",
     "piecewise",
     "out_of_sample",
+    "non_vector",
     "shapes",
     "decisions",
     "real_data",

@@ -169,8 +169,10 @@ def test_what_is_found():
         twin(latent=bounded, max_iter=80).fit(X)
     model = twin().fit(X)
     assert "cosine" in model.diagnosis_["twin_kernels"].text()
-    assert model.latent_.weight_kernel == pytest.approx(5.0 * 10 / 150)
     K = rbf_kernel(X, gamma=GAMMA)
+    # Lengths of the graph are distances of the kernel, d² = 2 − 2k.
+    pull = (1.0 - 0.5 * model.graph_.lengths**2).mean()
+    assert model.latent_.weight_kernel == pytest.approx(5.0 * 10 / 150 * pull)
     signs = np.where(np.arange(150) % 2, 1.0, -1.0)
     odd = twin(kernel="precomputed", max_iter=5).fit(K + 0.5 * np.outer(signs, signs) * (K < 1.0))
     assert "indefinite_kernel" in odd.diagnosis_

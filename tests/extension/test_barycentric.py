@@ -289,6 +289,18 @@ def test_few_known_distances():
     np.testing.assert_allclose(images, [[2, 0], [1, 0], [0.5, 0.25]], rtol=0, atol=LOCATED)
 
 
+def test_distances_of_more_dimensions_than_the_map_throw_no_point_far_out():
+    data = swiss_roll(600, random_state=1)
+    X = np.hstack([data.X, np.random.RandomState(3).normal(size=(600, 10))])
+    X, X_new, Y, Y_new = X[:300], X[300:], data.truth[:300], data.truth[300:]
+    by_distances = fit_from_distances(Y).transform(cdist(X_new, X))
+    by_points = fit_barycentric(X, Y).transform(X_new)
+    worst, usual = (
+        np.linalg.norm(found - Y_new, axis=1).max() for found in (by_distances, by_points)
+    )
+    assert worst < 2.0 * usual
+
+
 def test_bad_distances_are_refused():
     extension = fit_from_distances(np.eye(3))
     with pytest.raises(InvalidInputError, match="Row 1 of X_new stores no distance"):

@@ -52,6 +52,10 @@ def test_rows_of_values_know_their_norm_if_all_have_the_same():
     source = read_gram(3.0 * rbf_kernel(X), "precomputed", "auto", normalize=True).source
     rows = source.rows(3.0 * rbf_kernel(NEW, X))
     np.testing.assert_allclose(rows.values, rbf_kernel(NEW, X), atol=ATOL)
+    # The same but for rounding.
+    assert np.ptp(np.diag(cosine(X, X))) > 0.0
+    source = read_gram(cosine(X, X), "precomputed", "auto", normalize=True).source
+    np.testing.assert_allclose(source.rows(cosine(NEW, X)).values, cosine(NEW, X), atol=ATOL)
 
 
 def test_rows_of_training_objects_come_back():

@@ -4,6 +4,8 @@ All are sines of a few hidden variables, so that neighbors exist, with noise: mo
 map has, as in real images. Classes differ in their hidden variables.
 """
 
+import io
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +45,45 @@ def write_stand_ins(folder: Path) -> None:
     }
     for name, content in arrays.items():
         np.savez(folder / f"{name}.npz", **content)
+    _write_archive(folder / "biopython-0.tar.gz", _families(rng))
+    _write_archive(folder / "grakel-0.tar.gz", _rings(rng))
+
+
+def _write_archive(path: Path, files: dict[str, str]) -> None:
+    """Write a source archive with some files."""
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(f"{path.name.removesuffix('.tar.gz')}/{name}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+
+
+def _families(rng: np.random.RandomState) -> dict[str, str]:
+    """Return alignments of sequences that differ in a few letters, in the forms of Biopython."""
+    letters = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
+    files = {f"Tests/Stockholm/pfam{i}.seed.txt": "x" for i in (4, 5, 6, 8)}
+    files |= {"Tests/Stockholm/globins45.ali": "HBA_", "Tests/Clustalw/protein.aln": "y"}
+    for name, word in files.items():
+        parent = rng.choice(letters, 40)
+        rows = [np.where(rng.rand(40) < 0.2, rng.choice(letters, 40), parent) for _ in range(18)]
+        files[name] = "".join(f"{word}{i} {''.join(row)}\n" for i, row in enumerate(rows))
+    return files
+
+
+def _rings(rng: np.random.RandomState) -> dict[str, str]:
+    """Return rings of atoms in the form of MUTAG: those of one class have another atom."""
+    edges, owner, atoms, kinds = [], [], [], []
+    for graph in range(90):
+        n, first = rng.randint(5, 9), len(owner) + 1
+        edges += [(first + i, first + (i + 1) % n) for i in range(n)]
+        owner += [graph + 1] * n
+        atoms += [*rng.randint(2, size=n - 1), 2 * (graph % 2)]
+        kinds.append(2 * (graph % 2) - 1)
+    columns = {"graph_indicator": owner, "node_labels": atoms, "graph_labels": kinds}
+    columns["edge_labels"] = [i % 2 for i, _ in edges]
+    files = {name: "".join(f"{value}\n" for value in own) for name, own in columns.items()}
+    files["A"] = "".join(f"{one}, {other}\n" for one, other in edges)
+    return {f"grakel/tests/data/MUTAG/MUTAG_{name}.txt": text for name, text in files.items()}
 
 
 def _images(rng: np.random.RandomState, hidden: np.ndarray, n_pixels: int) -> np.ndarray:

@@ -53,7 +53,9 @@ __all__ = ["TwinKernelEmbedding"]
 
 STARTS = ("kle", "kpca")
 NEIGHBORS_WEIGHT, LARGEST_WEIGHT = 5.0, 0.5
-"""λ_k by default: so many times n_neighbors over the number of objects, and at most this. By
+"""λ_k by default: so many times n_neighbors over the number of objects, and at most this, times the
+mean kernel value of neighbors: with 0.2, as sequences have by the mismatch kernel, strangers
+would push five times as hard as neighbors pull, and the map be a disk without any order. By
 trustworthiness the best of 0.5, 0.2, 0.05 and 0.02 was 0.5 or 0.2 on 75 strings, 0.2 on 300 digits
 and 0.05 on 1,000; on 1,797 0.05 and 0.028 were alike. Objects have as many neighbors as before to
 pull, but more strangers to push."""
@@ -213,7 +215,8 @@ class TwinKernelEmbedding(KernelInput):
             msg = f"{setting('latent', latent)} must be a LatentKernel or None."
             raise InvalidInputError(msg)
         automatic = NEIGHBORS_WEIGHT * graph.n_neighbors / graph.n_nodes
-        return latent.resolved(min(automatic, LARGEST_WEIGHT))
+        pull = float(graph.weights.data.mean()) if graph.weights.nnz else 1.0
+        return latent.resolved(min(automatic, LARGEST_WEIGHT) * pull)
 
     def _start(self, graph: KernelGraph, layout: SpectralLayout, n_samples: int) -> FloatArray:
         """Return where nodes start."""

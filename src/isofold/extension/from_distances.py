@@ -24,6 +24,7 @@ from isofold._validation import (
 )
 from isofold.exceptions import InvalidInputError
 from isofold.extension.weights import (
+    Spread,
     apply_weights,
     fading_fractions,
     lengths_of,
@@ -115,15 +116,13 @@ class DistanceMap:
         lengths = distances[:, : used.shape[1]]
         reach = lengths + lengths[:, :1]
         stretches = np.divide(lengths_of(offsets), reach, out=np.zeros_like(reach), where=reach > 0)
-        # The map keeps local distances, so images are at most as far apart as the path over
-        # the new point is long.
-        fractions = fading_fractions(distances, ~torn(stretches, np.ones((len(used), 1))))
+        fractions = fading_fractions(distances, ~torn(stretches, _usual(stretches, reach)))
         spread = measure_spread(offsets, fractions)
         squares = lengths_of(offsets - spread.means[:, None, :]) ** 2
         # d_j² − d_1² in the form that does not cancel; unknown distances have weight zero.
         known = np.where(np.isfinite(lengths), lengths, lengths[:, :1])
         squares -= (known - known[:, :1]) * (known + known[:, :1])
-        products = 0.5 * np.einsum("mk,mkr->mr", np.sqrt(fractions) * squares, spread.left)
+        products = _beyond_noise(np.sqrt(fractions) * squares, spread)
         eps = float(np.finfo(self.images.dtype).eps)
         floors = rounding_floors(eps * np.abs(near).max(axis=2))
         tilts = solve_axes(spread, solve_axes(spread, products, floors), floors)
@@ -184,6 +183,38 @@ class DistanceMap:
                 f"points. Pass one row a new point, with its distances to all of them."
             )
             raise InvalidInputError(msg)
+
+
+def _usual(stretches: FloatArray, reach: FloatArray) -> FloatArray:
+    """Return how far apart images usually are, relative to the path over the new point.
+
+    At most that path, since the map keeps local distances. Where the data have more dimensions
+    than the map, all are closer, and those that are far belong to another part of it.
+    """
+    known = np.where(np.isfinite(reach), stretches, np.nan)
+    usual: FloatArray = np.minimum(1.0, np.nanmedian(known, axis=1, keepdims=True))
+    return usual
+
+
+def _beyond_noise(squares: FloatArray, spread: Spread) -> FloatArray:
+    """Return ½ U_l·squares, each damped by p²/(p² + its variance).
+
+    The variance is estimated from what no place on the map explains of the squared distances. It is
+    zero where the map keeps distances. Where data have more dimensions than the map, the
+    rest is larger than the differences that locate the point, which would be thrown far out.
+    """
+    products = np.einsum("mk,mkr->mr", squares, spread.left)
+    roots = np.sqrt(spread.fractions)
+    # One height above the map is common to all: the component along √ω.
+    heights = np.einsum("mk,mk->m", squares, roots)[:, None]
+    rest = squares - heights * roots - np.einsum("mkr,mr->mk", spread.left, products)
+    n_free = np.maximum((spread.fractions > 0).sum(axis=1) - 1 - products.shape[1], 1)
+    noise = np.einsum("mk,mk->m", rest, rest)[:, None] / n_free[:, None]
+    power = products**2
+    total = power + noise
+    kept = np.divide(power, total, out=np.zeros_like(total), where=total > 0)
+    damped: FloatArray = 0.5 * kept * products
+    return damped
 
 
 def fit_from_distances(Y: Any, *, n_neighbors: int = 12) -> DistanceMap:

@@ -160,7 +160,7 @@ class KernelSource:
             nearest = squares.argmin(axis=1)
             values = rows.values[np.arange(len(nearest)), nearest]
         squares = np.abs(rows.own + own[nearest] - 2.0 * values)
-        limit = max(RECOGNIZED, SAME * self.eps)
+        limit = self._rounding
         is_copy = (squares <= limit * own[nearest]) & (own[nearest] > 0.0)
         if self.signatures is not None:
             # The norm of such a row is only the least possible one, which is no proof.
@@ -168,8 +168,13 @@ class KernelSource:
             is_copy &= differences <= limit * own.sum()
         return nearest, is_copy
 
+    @property
+    def _rounding(self) -> float:
+        return max(RECOGNIZED, SAME * self.eps)
+
     def _likely_own(self, raw: Any) -> FloatArray:
-        if self.own.min() == self.own.max():
+        # Normalized kernels have ones that are rounded.
+        if np.ptp(self.own) <= self._rounding * self.own.max():
             return np.full(raw.shape[0], self.own[0])
         inverse = np.where(self.own > 0.0, 1.0 / np.where(self.own > 0.0, self.own, 1.0), 0.0)
         least = (raw.multiply(raw) if is_sparse(raw) else raw**2) * inverse

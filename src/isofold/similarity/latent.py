@@ -27,9 +27,10 @@ class LatentKernel:
         Which of the two are learned, from the given values on and within a factor of ten. Either
         runs away in the end: a larger γ outweighs λ_k, and a larger σ on a smaller map costs less.
     weight_kernel : float or "auto", default="auto"
-        λ_k, by default five times the number of neighbors over that of objects, and at most 0.5.
-        With 0.5 the kernel of the map is nearest to that of the objects in the least-squares sense;
-        less of it lets neighborhoods overlap more, and the map tangles less.
+        λ_k, by default five times the number of neighbors over that of objects, and at most 0.5,
+        times the mean kernel of neighbors. With 0.5 the kernel of the map is nearest to that of
+        the objects in the least-squares sense; less of it lets neighborhoods overlap more, and the
+        map tangles less.
     weight_points : float, default=0.01
         λ_x, which holds components together.
 

@@ -268,10 +268,10 @@ def refuse_contradiction(
     """Refuse lengths that no points can have, naming the samples that contradict each other."""
     if solution is None or solution.status is not Status.INFEASIBLE:
         return
-    seen = triangle_violation(graph)
+    seen = (triangle_violation(graph) or solution.message).rstrip(".")
     msg = (
-        f"Status {solution.status.name}: {solution.message if seen is None else seen}. No points "
-        f"have such distances. Correct them; or, to embed all the same, {method} "
+        f"Status {solution.status.name}: {seen}. No points have such distances. Correct them; "
+        f"or, to embed all the same, {method} "
         f"{setting('lengths', SOFT)} (lengths are kept as well as possible) or "
         f"{setting('lengths', 'at_most')}."
     )

