@@ -68,6 +68,11 @@ def test_a_method_of_kernels_takes_both(fasta, tmp_path, similarity):
     assert result.exit_code == 0, result.stderr
     assert len(read_csv(target)) == 20
     assert page.exists()
+    again = run("embed", fasta, "-o", target, "--force", "-m", "kernel-eigenmaps", "-k", "5",
+                "--similarity", similarity)  # fmt: skip
+    figures = [line for line in result.stderr.splitlines() if "trustworthiness  " in line]
+    assert figures == [line for line in again.stderr.splitlines() if "trustworthiness  " in line]
+    assert len(figures) == 1
 
 
 @pytest.mark.parametrize("method", BY_SHELL_NAME)

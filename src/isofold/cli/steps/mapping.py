@@ -148,9 +148,12 @@ def _judge(
     seed, jobs = options.seed, options.jobs
     if outputs.page is None:
         with following(console):
-            compared = compared_distances(model, prepared.X)
-            metric: SeenMetric = prepared.metric if compared is None else "precomputed"
-            data = prepared.X if compared is None else compared
+            metric: SeenMetric = prepared.metric
+            data = prepared.X
+            # Objects were compared already.
+            compared = None if metric == "precomputed" else compared_distances(model, data)
+            if compared is not None:
+                data, metric = compared, "precomputed"
             scores = measure(data, model.embedding_, seed=seed, jobs=jobs, metric=metric)
         tell_scores(console, scores)
         return
