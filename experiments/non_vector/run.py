@@ -45,10 +45,10 @@ def _case(make: Any, folder: Path, size: Size = FULL) -> None:
     for comparison in case.comparisons:
         matrices = Matrices.of(comparison)
         say(f"{case.name}, {comparison.name}: compared in {matrices.seconds:.1f} s")
-        rows.append(_row(comparison.name, ALONE, _of_distances(matrices, case.labels)))
+        rows.append(_row(case, comparison, ALONE, _of_distances(matrices, case.labels)))
         for name, method in METHODS.items():
             found, embedding = _scores(method, matrices, case.labels, size)
-            rows.append(_row(comparison.name, name, found))
+            rows.append(_row(case, comparison, name, found))
             say(f"{name}: {found}")
             if embedding is not None:
                 maps[comparison.name, name] = embedding
@@ -116,12 +116,13 @@ def _differences(
     }
 
 
-def _row(similarity: str, method: str, found: Mapping[str, Any]) -> Row:
+def _row(case: Case, comparison: Comparison, method: str, found: Mapping[str, Any]) -> Row:
     columns = ("1-NN error", "purity", "T", "C", "held-out error", "seconds")
     scores = {column: found.get(column, NOTHING) for column in columns}
     return {
-        "similarity": similarity,
+        "similarity": comparison.name,
         "method": method,
+        "n": len(case.labels),
         **scores,
         "failure": found.get("failure", NOTHING),
     }

@@ -131,7 +131,7 @@ TABLES = {
     ("non_vector", "digits"): {"non_vector_digits": 3 * 12},
     ("non_vector", "zeros_and_ones"): {"non_vector_zeros_and_ones": 3 * 12},
     ("non_vector", "texts"): {"non_vector_texts": 2 * 12},
-    ("non_vector", "doors"): {"non_vector_doors": 5 * 8 + 3 * 5},
+    ("non_vector", "doors"): {"non_vector_doors": 6 * 8 + 3 * 5},
     ("shapes", "confusion"): {"shapes_by_case": 2, "shapes_by_code": 8},
     ("shapes", "graph_only"): {
         "shapes_graph_only_by_case": 2,

@@ -34,6 +34,7 @@ def graphs():
 CASES = [
     (similarity.EditDistance(), UNICODE),
     (similarity.EditDistance(normalize=True), STRINGS),
+    (similarity.DistanceKernel(similarity.EditDistance(), 0.1), UNICODE),
     (similarity.SpectrumKernel(2), UNICODE),
     (similarity.SpectrumKernel(2, normalize=False), STRINGS),
     (similarity.MismatchKernel(3, 1), STRINGS),

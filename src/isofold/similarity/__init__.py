@@ -6,6 +6,7 @@ are compared exactly as the first ones were.
 """
 
 from isofold.similarity.alignment import AlignmentDistance
+from isofold.similarity.distance_kernel import DistanceKernel
 from isofold.similarity.graphs import ShortestPathKernel, WeisfeilerLehmanKernel, molecule_graphs
 from isofold.similarity.histograms import ChiSquaredKernel, IntersectionKernel
 from isofold.similarity.latent import LatentKernel
@@ -38,6 +39,7 @@ __all__ = [
     "AssignmentDistance",
     "ChiSquaredKernel",
     "DTWDistance",
+    "DistanceKernel",
     "EditDistance",
     "HausdorffDistance",
     "IntersectionKernel",

@@ -107,6 +107,7 @@ def _embedder(method: Method) -> Kind:
 # Kernels and distances of objects, by their modules.
 _SIMILARITIES = {
     "alignment": ("AlignmentDistance",),
+    "distance_kernel": ("DistanceKernel",),
     "graphs": ("ShortestPathKernel", "WeisfeilerLehmanKernel"),
     "histograms": ("ChiSquaredKernel", "IntersectionKernel"),
     "point_sets": (
