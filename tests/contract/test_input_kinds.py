@@ -147,6 +147,8 @@ def test_a_metric_by_name_is_its_distances(name, metric):
     # scikit-learn computes some of them through products, to 1e-16 of 1: 1e-8 of small roots.
     assert_equal_up_to_rigid_motion(by_name.embedding_, given.embedding_, atol=1e-5)
     assert np.isfinite(by_name.transform(np.abs(NEW) + 0.1)).all()
+    atol = 1e-12 * np.abs(by_name.embedding_).max()
+    np.testing.assert_allclose(by_name.transform(table), by_name.embedding_, rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -40,6 +40,9 @@ BY_PAIRS = {
 }
 """Metrics that SciPy computes pair by pair, so that a row has the same bytes in any company."""
 
+ANGULAR = ("cosine", "correlation")
+"""One minus the cosine of an angle."""
+
 BOOLEAN = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 """Metrics of true and false, which SciPy has, too."""
 
@@ -53,7 +56,7 @@ OF_DATA = {"mahalanobis": "whiten X, for example with sklearn.decomposition.PCA(
 
 NO_DISTANCE = 8.0
 """Squared distances up to this many roundings of the largest value of a kernel, in its dtype, are
-zero."""
+zero; and so are distances that are one minus a cosine."""
 
 N_MIRRORED = 64
 """Pairs that a function is called with both ways around, to see whether it is symmetric."""
@@ -182,6 +185,9 @@ class PairComparison:
                     out[rows] = cdist(new[rows], points, name)
                 steps.advance(len(out[rows]))
         self._refuse_undefined(out)
+        if self.metric in ANGULAR:
+            # One minus a cosine: less than this is rounding, and copies are to be found as such.
+            out[np.abs(out) <= NO_DISTANCE * np.finfo(out.dtype).eps] = 0.0
         return out
 
     def _refuse_undefined(self, distances: FloatArray) -> None:
@@ -202,7 +208,7 @@ class PairComparison:
             raise InvalidInputError(msg)
 
     def _for_many(self) -> str:
-        if isinstance(self.metric, str) and self.metric in ("cosine", "correlation"):
+        if isinstance(self.metric, str) and self.metric in ANGULAR:
             return (
                 f"Scale the rows of X to unit length (sklearn.preprocessing.normalize) and use "
                 f"{setting('metric', 'euclidean')}, which needs no table of all pairs: the "
