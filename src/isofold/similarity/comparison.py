@@ -123,6 +123,11 @@ class PairComparison:
         return isinstance(how, str) and how == "precomputed"
 
     @property
+    def is_named(self) -> bool:
+        """Whether rows of numbers are compared by a metric with a name."""
+        return self.kernel is None and isinstance(self.metric, str) and not self.is_given
+
+    @property
     def takes_objects(self) -> bool:
         """Whether samples may be anything."""
         return callable(self.metric) or callable(self.kernel)
@@ -165,9 +170,9 @@ class PairComparison:
         if callable(how):
             values = [[_number(how(a, b)) for b in samples] for a in new]
             return np.asarray(values, dtype=np.float64).reshape(len(new), len(samples))
-        return self._of_points(np.asarray(new), np.asarray(samples))
+        return self.of_points(np.asarray(new), np.asarray(samples))
 
-    def _of_points(self, new: FloatArray, points: FloatArray) -> FloatArray:
+    def of_points(self, new: FloatArray, points: FloatArray) -> FloatArray:
         """Return distances by a named metric."""
         out = np.empty((len(new), len(points)), dtype=points.dtype)
         step = block_rows(16 * len(points), len(new))
@@ -185,10 +190,14 @@ class PairComparison:
                     out[rows] = cdist(new[rows], points, name)
                 steps.advance(len(out[rows]))
         self._refuse_undefined(out)
-        if self.metric in ANGULAR:
-            # One minus a cosine: less than this is rounding, and copies are to be found as such.
-            out[np.abs(out) <= NO_DISTANCE * np.finfo(out.dtype).eps] = 0.0
-        return out
+        return self.without_rounding(out)
+
+    def without_rounding(self, distances: FloatArray) -> FloatArray:
+        """Return distances with zeros where there is only what rounding leaves of one minus one."""
+        if self.metric not in ANGULAR:
+            return distances
+        rounding = NO_DISTANCE * float(np.finfo(distances.dtype).eps)
+        return np.where(np.abs(distances) <= rounding, 0.0, distances).astype(distances.dtype)
 
     def _refuse_undefined(self, distances: FloatArray) -> None:
         """Refuse distances that are not defined, such as the angle of nothing."""

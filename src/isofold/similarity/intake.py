@@ -38,12 +38,27 @@ from isofold.exceptions import InvalidInputError
 from isofold.linalg import PrincipalFrame
 from isofold.neighbors.graph import distances_between_nodes
 from isofold.similarity.comparison import PairComparison, check_kernel, kernel_squares
+from isofold.similarity.nearest import graph_of_nearest
 from isofold.similarity.objects import is_table, read_objects
 
-__all__ = ["Intake", "distances_of", "read_first", "read_more", "read_pair_rows", "read_pairs"]
+__all__ = [
+    "Intake",
+    "distances_of",
+    "read_compared",
+    "read_first",
+    "read_more",
+    "read_pair_rows",
+    "read_pairs",
+]
 
 LARGEST_NEGATIVE = 0.01
 """Fraction of the spectrum that no points can have from which on a finding says so."""
+
+
+MOST_PAIRED, GRAPH_NEIGHBORS = 10_000, 64
+"""Rows up to which all distances by another metric than the straight one are computed, and nearest
+rows to which they are, of more. Of 3,000 digits by cosine, mapped by their neighbors from such a
+graph, trustworthiness is .976 and not .980, and as many neighbors are kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,19 +185,40 @@ def read_first(
     *,
     takes_distances: bool,
     min_samples: int,
+    most_paired: int = MOST_PAIRED,
 ) -> tuple[Intake, Any]:
     """Return the samples that an estimator is fitted to, as it sees them.
 
-    These are finite points, dense distances, or a sparse graph of known distances.
+    These are finite points, dense distances, or a sparse graph of known distances. Of more rows
+    than `most_paired` with another metric, only the distances to the nearest are computed.
     """
     if comparison.is_euclidean:
         _refuse_text(X)
         points = read_samples(estimator, X, reset=True, min_samples=min_samples)
         return Intake(comparison), points
+    if takes_distances and comparison.is_named and np.shape(X)[0] > most_paired:
+        return _read_graph(estimator, X, comparison)
     intake, values = read_pairs(estimator, X, comparison, min_samples=min_samples)
     if comparison.kernel is not None:
         values = np.sqrt(kernel_squares(values)).astype(values.dtype)
     return (intake, values) if takes_distances else _in_frame(estimator, intake, values)
+
+
+def read_compared(X: Any, metric: Any) -> tuple[PairComparison, Sequence[Any]]:
+    """Return how samples are compared by a metric that is neither straight nor given, and them."""
+    comparison = PairComparison.read(metric, None)
+    return comparison, _read_samples(X, comparison)
+
+
+def _read_graph(estimator: BaseEstimator, X: Any, comparison: PairComparison) -> tuple[Intake, Any]:
+    """Return the graph of the nearest of many rows."""
+    with _as_input_error():
+        samples = _read_samples(X, comparison)
+        k = min(GRAPH_NEIGHBORS, len(samples) - 1)
+        n_jobs = getattr(estimator, "n_jobs", None)
+        graph = graph_of_nearest(samples, comparison, k, n_jobs=n_jobs)
+        _record_features(estimator, X, comparison, reset=True)
+    return Intake(comparison, samples), graph
 
 
 def read_more(estimator: BaseEstimator, X: Any, intake: Intake) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from isofold._typing import FloatArray
+from isofold._typing import FloatArray, Metric
 from isofold._validation import check_choice, check_n_neighbors, check_points
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors.duplicates import Distinct, find_distinct
@@ -120,7 +120,7 @@ def kneighbors(
     n_neighbors: int,
     *,
     method: str = "auto",
-    metric: str = "euclidean",
+    metric: Metric = "euclidean",
     n_jobs: int | None = None,
 ) -> Neighbors:
     """Return the nearest neighbors of the data among themselves.
@@ -133,8 +133,10 @@ def kneighbors(
         Neighbors of a point, itself not counted; its copies are.
     method : {"auto", "fast", "kd_tree", "brute", "lists", "hnsw"}, default="auto"
         How to search, see `build_search`.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        What `X` holds.
+    metric : str, callable or ObjectDistance, default="euclidean"
+        How samples are compared: "euclidean", "precomputed" (`X` holds distances), another metric
+        of scikit-learn, a function of two samples, or a distance of `isofold.similarity`. `method`
+        is for "euclidean".
     n_jobs : int or None, default=None
         Threads, by scikit-learn's convention. Results never depend on it.
 
@@ -155,7 +157,14 @@ def kneighbors(
     >>> found.indices.ravel(), found.distances.ravel()
     (array([1, 0, 1]), array([1., 1., 2.]))
     """
-    check_choice(metric, METRICS, name="metric")
+    if not (isinstance(metric, str) and metric in METRICS):
+        # The door of all other samples is beside this room, and knows it.
+        from isofold.similarity.intake import read_compared
+        from isofold.similarity.nearest import nearest_samples
+
+        comparison, samples = read_compared(X, metric)
+        k = check_n_neighbors(n_neighbors, len(samples))
+        return nearest_samples(samples, comparison, k, n_jobs=n_jobs)
     if metric == "precomputed":
         lengths = check_distances(X)
         k = check_n_neighbors(n_neighbors, len(lengths))
