@@ -309,7 +309,7 @@ def test_sparse_points_are_refused():
         kneighbors(sp.eye_array(10).tocsr(), 2)
 
 
-@pytest.mark.parametrize("option", [{"method": "ball"}, {"metric": "cosine"}])
+@pytest.mark.parametrize("option", [{"method": "ball"}, {"metric": "nearness"}])
 def test_unknown_words_are_refused(option):
     with pytest.raises(InvalidInputError, match="Choose one of"):
         kneighbors(points(10, 2), 2, **option)
