@@ -21,7 +21,7 @@ from isofold.linalg.motions import RigidMotions
 from isofold.similarity.kernel_graph import weights_of_rows
 from isofold.similarity.kernels import ComparedRows, KernelSource
 
-__all__ = ["KernelEigenMap", "KernelNodes", "NodesInverse"]
+__all__ = ["KernelEigenMap", "KernelNodes", "MapOfNodes"]
 
 LEAST_SIMILARITY = 0.1
 """Similarity 1 - λ_k from which on Nyström's formula divides by it. Below, neighbors have little to
@@ -71,8 +71,8 @@ class KernelNodes:
         return weights_of_rows(rows, self.reach, self.n_neighbors)
 
 
-class NodesInverse(LocalInverse):
-    """Gives a map of objects a way back if they are points: others have no weighted means."""
+class MapOfNodes(LocalInverse):
+    """What maps of objects share: a way back if they are points, and who is similar to none."""
 
     nodes: KernelNodes
     images: FloatArray
@@ -87,9 +87,24 @@ class NodesInverse(LocalInverse):
         """Return the points of the data that belong to points of the map."""
         return super().inverse_transform(Y)
 
+    def is_outside(self, X_new: Any) -> BoolArray:
+        """Return which objects are similar to no training object, so that nothing places them.
+
+        Parameters
+        ----------
+        X_new : ndarray, sparse matrix or sequence
+            As in `transform`.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_new,)
+            Whether they are.
+        """
+        return self.nodes.is_outside(X_new)
+
 
 @dataclass(frozen=True, eq=False)
-class KernelEigenMap(NodesInverse):
+class KernelEigenMap(MapOfNodes):
     """A map of new objects by Nyström's formula.
 
     Attributes
@@ -135,21 +150,6 @@ class KernelEigenMap(NodesInverse):
             found = self.extended(self.nodes.weights(rows))
             images[part] = np.where(is_copy[:, None], self.images[nearest], found)
         return images
-
-    def is_outside(self, X_new: Any) -> BoolArray:
-        """Return which objects are similar to no training object, so that nothing places them.
-
-        Parameters
-        ----------
-        X_new : ndarray, sparse matrix or sequence
-            As in `transform`.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_new,)
-            Whether they are.
-        """
-        return self.nodes.is_outside(X_new)
 
     def extended(self, weights: Matrix) -> FloatArray:
         """Return where objects with given weights belong, by their most similar component."""

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from isofold._typing import BoolArray, FloatArray
-from isofold.extension.kernel_eigen_map import KernelNodes, NodesInverse
+from isofold._typing import FloatArray
+from isofold.extension.kernel_eigen_map import KernelNodes, MapOfNodes
 from isofold.linalg.rows import row_product
 from isofold.similarity.kernels import is_sparse
 from isofold.similarity.latent import LatentKernel
@@ -30,7 +30,7 @@ MOST_STEPS, TOLERANCE = 100, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class BackConstrainedMap(NodesInverse):
+class BackConstrainedMap(MapOfNodes):
     """The map x = Aᵀk(y) + b.
 
     Attributes
@@ -48,7 +48,7 @@ class BackConstrainedMap(NodesInverse):
     offset: FloatArray
 
     @cached_property
-    def images(self) -> FloatArray:  # type: ignore[override]
+    def images(self) -> FloatArray:  # type: ignore[override]  # computed where others store it
         """Where the training objects are on the map."""
         return self.transform(self.nodes.source.objects)
 
@@ -76,24 +76,9 @@ class BackConstrainedMap(NodesInverse):
             return np.asarray(values @ self.coefficients + self.offset)
         return row_product(values, self.coefficients) + self.offset
 
-    def is_outside(self, X_new: Any) -> BoolArray:
-        """Return which objects are similar to no training object, as in `KernelEigenMap`.
-
-        Parameters
-        ----------
-        X_new : ndarray, sparse matrix or sequence
-            As in `transform`.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_new,)
-            Whether they are.
-        """
-        return self.nodes.is_outside(X_new)
-
 
 @dataclass(frozen=True, eq=False)
-class TwinKernelMap(NodesInverse):
+class TwinKernelMap(MapOfNodes):
     """A map of new objects by the objective of the fit.
 
     Attributes
@@ -136,21 +121,6 @@ class TwinKernelMap(NodesInverse):
                     else self._settled(weights.indices[own], weights.data[own])
                 )
         return images
-
-    def is_outside(self, X_new: Any) -> BoolArray:
-        """Return which objects are similar to no training object, as in `KernelEigenMap`.
-
-        Parameters
-        ----------
-        X_new : ndarray, sparse matrix or sequence
-            As in `transform`.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_new,)
-            Whether they are.
-        """
-        return self.nodes.is_outside(X_new)
 
     def _settled(self, similar: Any, weights: FloatArray) -> FloatArray:
         """Return where one object goes that is similar to some."""

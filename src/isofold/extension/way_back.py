@@ -188,6 +188,7 @@ class LocalInverse:
 
     def training_pairs(self) -> tuple[FloatArray, FloatArray]:
         """Return the training points and their images."""
+        # Of maps that keep their training points; others have pairs of their own.
         training: TrainingPoints = self.training  # type: ignore[attr-defined]
         return training.points, training.own_images
 

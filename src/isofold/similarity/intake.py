@@ -55,6 +55,10 @@ LARGEST_NEGATIVE = 0.01
 """Fraction of the spectrum that no points can have from which on a finding says so."""
 
 
+SAME_NORM = 1e-6
+"""Relative difference up to which the kernels of samples with themselves are one number: normalized
+ones are, but for rounding, also in single precision."""
+
 MOST_PAIRED, GRAPH_NEIGHBORS = 10_000, 64
 """Rows up to which all distances by another metric than the straight one are computed, and nearest
 rows to which they are, of more. Of 3,000 digits by cosine, mapped by their neighbors from such a
@@ -118,26 +122,26 @@ class Intake:
 
     def distances_by_kernel(self, rows: FloatArray, own: FloatArray | None) -> FloatArray:
         """Return the distances of new samples with given kernel values to the training samples."""
-        assert self.own is not None  # noqa: S101 - the caller looked
+        trained = np.asarray(self.own)
         if own is None:
-            own = self._least_own(rows)
-        squares = own[:, None] + self.own - 2.0 * rows.astype(np.float64)
-        largest = max(float(np.abs(self.own).max()), float(np.abs(own).max(initial=0.0)))
+            own = _least_own(rows, trained)
+        squares = own[:, None] + trained - 2.0 * rows.astype(np.float64)
+        largest = max(float(np.abs(trained).max()), float(np.abs(own).max(initial=0.0)))
         rounding = 8.0 * float(np.finfo(rows.dtype).eps) * largest
         squares[squares <= rounding] = 0.0
         return np.asarray(np.sqrt(squares)).astype(rows.dtype)
 
-    def _least_own(self, rows: FloatArray) -> FloatArray:
-        """Return k(x, x) of samples whose kernel with others is known alone.
 
-        That of the training samples if it is always the same; otherwise the least that is possible,
-        k(x, y)² ≤ k(x, x) k(y, y), with which training samples are recognized.
-        """
-        assert self.own is not None  # noqa: S101 - the caller looked
-        if np.ptp(self.own) <= 8.0 * np.finfo(rows.dtype).eps * np.abs(self.own).max():
-            return np.full(len(rows), float(self.own[0]))
-        positive = self.own > 0.0
-        return np.asarray((rows[:, positive] ** 2 / self.own[positive]).max(axis=1, initial=0.0))
+def _least_own(rows: FloatArray, own: FloatArray) -> FloatArray:
+    """Return k(x, x) of samples whose kernel with others is known alone.
+
+    That of the training samples if it is always the same; otherwise the least that is possible,
+    k(x, y)² ≤ k(x, x) k(y, y), with which training samples are recognized.
+    """
+    if np.ptp(own) <= SAME_NORM * np.abs(own).max():
+        return np.full(len(rows), float(own[0]))
+    positive = own > 0.0
+    return np.asarray((rows[:, positive] ** 2 / own[positive]).max(axis=1, initial=0.0))
 
 
 def read_pairs(
