@@ -13,7 +13,7 @@ import numpy as np
 
 from isofold._typing import FloatArray, IntArray
 from isofold.linalg.centering import KernelCentering, double_center
-from isofold.linalg.eigen import eigh_extreme
+from isofold.linalg.eigen import deterministic_signs, eigh_extreme
 from isofold.linalg.gram import GramFactor, coordinates_from_gram, gram_from_distances
 from isofold.linalg.rows import row_product
 
@@ -140,11 +140,12 @@ def _spectrum(gram: FloatArray) -> tuple[FloatArray, FloatArray, float]:
     """
     n = len(gram)
     if n > MANY:
-        values, vectors = eigh_extreme(gram, FEW_AXES)
+        values, vectors = _in_range(gram, FEW_AXES)
         # Their sum is the trace, and the sum of their squares is that of all entries.
         rounding = n * EPS * float(values[0])
         squares = float(values @ values)
-        is_rest_tiny = float(np.vdot(gram, gram)) - squares <= rounding**2 + 8.0 * EPS * squares
+        # A sum of n² squares is rounded by n units at most, if errors are not all of one sign.
+        is_rest_tiny = float(np.vdot(gram, gram)) - squares <= n * EPS * squares
         if is_rest_tiny and abs(float(np.trace(gram)) - float(values.sum())) <= rounding:
             kept = values > rounding
             return values[kept], vectors[:, kept], 0.0
@@ -153,3 +154,15 @@ def _spectrum(gram: FloatArray) -> tuple[FloatArray, FloatArray, float]:
     if not kept.any():
         return np.zeros(1), vectors[:, :1], 0.0
     return values[kept], vectors[:, kept], float(-values[~kept].sum())
+
+
+def _in_range(gram: FloatArray, n_axes: int) -> tuple[FloatArray, FloatArray]:
+    """Return eigenvalues and vectors within the range that some random vectors are mapped to.
+
+    If the matrix has no larger rank, these are all of them (Halko, Martinsson and Tropp 2011). Its
+    other eigenvalues, which are rounding, would keep Lanczos' method busy.
+    """
+    start = np.random.default_rng(0).standard_normal((len(gram), n_axes))
+    axes = np.linalg.qr(gram @ np.linalg.qr(gram @ start)[0])[0]
+    values, vectors = np.linalg.eigh(axes.T @ (gram @ axes))
+    return values[::-1], deterministic_signs(axes @ vectors[:, ::-1])
