@@ -10,7 +10,7 @@ turns into points of the same frame.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -200,7 +200,7 @@ def read_first(
         _refuse_text(X)
         points = read_samples(estimator, X, reset=True, min_samples=min_samples)
         return Intake(comparison), points
-    if takes_distances and comparison.is_named and np.shape(X)[0] > most_paired:
+    if takes_distances and comparison.is_named and _n_rows(X) > most_paired:
         return _read_graph(estimator, X, comparison)
     intake, values = read_pairs(estimator, X, comparison, min_samples=min_samples)
     if comparison.kernel is not None:
@@ -212,6 +212,14 @@ def read_compared(X: Any, metric: Any) -> tuple[PairComparison, Sequence[Any]]:
     """Return how samples are compared by a metric that is neither straight nor given, and them."""
     comparison = PairComparison.read(metric, None)
     return comparison, _read_samples(X, comparison)
+
+
+def _n_rows(X: Any) -> int:
+    """Return how many rows a table has, before it is read; 0 of what is none."""
+    shape = getattr(X, "shape", None)
+    if shape is None:
+        return len(X) if isinstance(X, Sized) else 0
+    return int(shape[0]) if shape else 0
 
 
 def _read_graph(estimator: BaseEstimator, X: Any, comparison: PairComparison) -> tuple[Intake, Any]:
