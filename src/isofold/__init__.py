@@ -16,6 +16,7 @@ if _TYPE_CHECKING:
         quality,
         sdp,
         similarity,
+        structure,
     )
     from isofold._progress.stages import progress
     from isofold.assessment import assess
@@ -66,6 +67,7 @@ __all__ = [  # noqa: PLE0604 - methods are entered in their catalog alone
     "save",
     "sdp",
     "similarity",
+    "structure",
     *(method.name for method in _CATALOG if method.is_public),
 ]
 

@@ -10,8 +10,15 @@ from isofold._findings.texts.assessment import ASSESSMENT_TEXTS
 from isofold._findings.texts.data import DATA_TEXTS
 from isofold._findings.texts.decision import DECISION_TEXTS
 from isofold._findings.texts.fits import FIT_TEXTS
+from isofold._findings.texts.structure import STRUCTURE_TEXTS
 from isofold._findings.texts.text import CONVERGENCE, DISCONNECTED, DOUBTFUL, INTERRUPTED, Text
 
 __all__ = ["CONVERGENCE", "DISCONNECTED", "DOUBTFUL", "INTERRUPTED", "TEXTS", "Text"]
 
-TEXTS: dict[str, Text] = {**FIT_TEXTS, **DATA_TEXTS, **DECISION_TEXTS, **ASSESSMENT_TEXTS}
+TEXTS: dict[str, Text] = {
+    **FIT_TEXTS,
+    **DATA_TEXTS,
+    **DECISION_TEXTS,
+    **ASSESSMENT_TEXTS,
+    **STRUCTURE_TEXTS,
+}
