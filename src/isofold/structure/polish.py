@@ -25,9 +25,7 @@ EXACT = 1e-28
 """Energy per point at which everything is met to rounding."""
 
 
-def polish(
-    terms: Terms, Y: FloatArray, weight: float, max_steps: int
-) -> tuple[FloatArray, float]:
+def polish(terms: Terms, Y: FloatArray, weight: float, max_steps: int) -> tuple[FloatArray, float]:
     """Return points after some damped steps of Gauss and Newton, and their energy."""
     n, d = Y.shape
     free = np.setdiff1d(np.arange(n), terms.anchors)
@@ -150,4 +148,4 @@ def _rigid_projectors(where: FloatArray) -> FloatArray:
     left, extents, _ = np.linalg.svd(np.stack(turns, axis=2), full_matrices=False)
     # A straight group has no rotation about itself.
     left = left * (extents > 1e-9 * extents[:, :1])[:, None, :]
-    return shifts @ shifts.transpose(0, 2, 1) + left @ left.transpose(0, 2, 1)
+    return np.asarray(shifts @ shifts.transpose(0, 2, 1) + left @ left.transpose(0, 2, 1))

@@ -54,7 +54,6 @@ class DistanceBounds:
             np.concatenate([self.weights, other.weights]),
         )
 
-
     def renumbered(self, number: IntArray) -> DistanceBounds:
         """Return the bounds between points that have a new number; others have a negative one."""
         pairs = number[self.pairs]

@@ -49,7 +49,11 @@ class StructureRules:
     squeeze_steps: int = 200
     """Iterations of a stage of the squeeze. With 100, two of fifteen runs (2OFG, 1AS5, 1EJG) end in
     a trap with ten times the energy; with 200 none does."""
-    refinement: tuple[tuple[float, int, int], ...] = ((3.0, 100, 2), (10.0, 100, 4), (100.0, 150, 4))
+    refinement: tuple[tuple[float, int, int], ...] = (
+        (3.0, 100, 2),
+        (10.0, 100, 4),
+        (100.0, 150, 4),
+    )
     """Weight of shapes, iterations and rounds: contacts are listed anew in each round."""
     polish_steps: int = 20
     """Steps of Gauss and Newton at the end: exact data are met to rounding in five to ten."""
@@ -57,3 +61,15 @@ class StructureRules:
     """Pairs nearer than this times the largest sum of radii are listed as possible contacts."""
     undecided: float = 0.3
     """Vote of the centers below which both mirror images are refined: proteins have .66 to .98."""
+    mean_violation: float = 0.05
+    """Root mean squared violation, relative to a typical length, from which on it is a doubt. The
+    one wrong fold of the design (1VII, eight bounds a residue) has .15, right ones .04 at most."""
+    largest_violation: float = 1 / 3
+    """Violation of one bound, relative to a typical length, that is worth a doubt: 1 Å."""
+    mirror_ratio: float = 4.0
+    """Energy of the mirror image, relative to that of the structure, below which the hand is not
+    decided: 1EJG with six bounds a residue has 50 and more, undecided cases 1 to 2."""
+    elsewhere: float = 0.5
+    """Distance of two solutions, relative to a typical length, from which on they differ."""
+    certified_gap: float = 1e-4
+    """Relative gap up to which the relaxation counts as solved."""

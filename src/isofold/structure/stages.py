@@ -25,7 +25,7 @@ from isofold.structure.frames import mirrored, principal
 from isofold.structure.polish import polish
 from isofold.structure.problem import StructureProblem
 from isofold.structure.rules import StructureRules
-from isofold.structure.start import known_reach, onto_anchors, paths_from, start, stretch
+from isofold.structure.start import begin, onto_anchors
 from isofold.structure.terms import Terms
 
 __all__ = ["Solution", "solve_part"]
@@ -67,13 +67,10 @@ def solve_part(
     """Find the structure of points that hang together."""
     d = terms.n_components
     with stage("shortest paths"):
-        paths = paths_from(known_reach(problem) / unit, rules.landmarks, rng)
-        begin = start(
-            paths, d + rules.extra_columns, shrink=rules.shrink, jitter=rules.jitter, rng=rng
-        )
-        pull = stretch(paths, rules.pairs_per_point * problem.n_points, rng).scaled(strength)
+        beginning = begin(problem, unit, d + rules.extra_columns, rng, rules)
+        pull = beginning.pull.scaled(strength)
     with stage("relax"):
-        relaxed = relax(terms, begin, pull, rules.relaxation_steps)
+        relaxed = relax(terms, beginning.places, pull, rules.relaxation_steps)
     relaxed, variances = principal(relaxed, terms.positions)
     fraction = float(variances[:d].sum() / max(variances.sum(), np.finfo(float).tiny))
     vote, image = hand(terms, relaxed)

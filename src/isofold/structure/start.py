@@ -13,19 +13,46 @@ from isofold.linalg import procrustes
 from isofold.linalg.scaling import landmark_scaling
 from isofold.structure.energy import Stretch
 from isofold.structure.problem import DistanceBounds, StructureProblem
+from isofold.structure.rules import StructureRules
 
-__all__ = ["Paths", "group_lengths", "known_reach", "parts_of", "start", "stretch"]
+__all__ = ["Beginning", "begin", "group_lengths", "known_reach", "onto_anchors", "parts_of"]
 
 FEWEST_OF_AXIS = 1e-9
 """Eigenvalue of an axis of the start, relative to the largest, that is only rounding."""
 
 
 @dataclass(frozen=True, eq=False)
-class Paths:
-    """Shortest paths from landmarks: upper bounds on the distances from them."""
+class Beginning:
+    """Where points begin, in more columns than the structure has, and what pulls them apart."""
 
-    landmarks: IntArray
-    lengths: FloatArray
+    places: FloatArray
+    pull: Stretch
+
+
+def begin(
+    problem: StructureProblem,
+    unit: float,
+    n_columns: int,
+    rng: np.random.Generator,
+    rules: StructureRules,
+) -> Beginning:
+    """Return the start of a part that hangs together, in natural units."""
+    n = problem.n_points
+    landmarks = rng.choice(n, min(n, rules.landmarks), replace=False)
+    paths = dijkstra(known_reach(problem), directed=False, indices=landmarks) / unit
+    wanted = min(n_columns, len(landmarks))
+    scaled = landmark_scaling(paths**2, landmarks, wanted, tol=FEWEST_OF_AXIS)
+    # Paths are longer than straight lines.
+    places = rules.jitter * rng.standard_normal((n, n_columns))
+    places[:, : scaled.shape[1]] += rules.shrink * scaled
+    n_pairs = rules.pairs_per_point * n
+    first, second = rng.integers(len(landmarks), size=n_pairs), rng.integers(n, size=n_pairs)
+    apart = paths[first, second]
+    is_pair = apart > 0.0
+    pairs = np.column_stack([landmarks[first], second])[is_pair]
+    # All pulls together have the strength of one a point.
+    pulls = n / max(int(is_pair.sum()), 1) / apart[is_pair]
+    return Beginning(places, Stretch(np.ascontiguousarray(pairs, dtype=np.intp), pulls))
 
 
 def group_lengths(problem: StructureProblem) -> DistanceBounds:
@@ -71,43 +98,6 @@ def parts_of(problem: StructureProblem) -> IntArray:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return np.asarray(rank[labels])
-
-
-def paths_from(
-    reach: sp.csr_array, n_landmarks: int, rng: np.random.Generator
-) -> Paths:
-    """Return shortest paths from random landmarks of a connected part."""
-    n = reach.shape[0]
-    landmarks = rng.choice(n, min(n, n_landmarks), replace=False)
-    return Paths(landmarks, dijkstra(reach, directed=False, indices=landmarks))
-
-
-def start(
-    paths: Paths, n_columns: int, *, shrink: float, jitter: float, rng: np.random.Generator
-) -> FloatArray:
-    """Return coordinates by classical scaling of shortest paths, and noise in all columns."""
-    n = paths.lengths.shape[1]
-    scaled = np.zeros((n, n_columns))
-    if n > 1:
-        wanted = min(n_columns, len(paths.landmarks))
-        found = landmark_scaling(
-            paths.lengths**2, paths.landmarks, wanted, tol=FEWEST_OF_AXIS
-        )
-        scaled[:, : found.shape[1]] = found
-    # Paths are longer than straight lines.
-    return shrink * scaled + jitter * rng.standard_normal((n, n_columns))
-
-
-def stretch(paths: Paths, n_pairs: int, rng: np.random.Generator) -> Stretch:
-    """Return a pull on sampled pairs; all of them together have the strength of one a point."""
-    n = paths.lengths.shape[1]
-    first = rng.integers(len(paths.landmarks), size=n_pairs)
-    second = rng.integers(n, size=n_pairs)
-    apart = paths.lengths[first, second]
-    is_pair = apart > 0.0
-    pairs = np.column_stack([paths.landmarks[first], second])[is_pair]
-    pulls = n / max(int(is_pair.sum()), 1) / apart[is_pair]
-    return Stretch(np.ascontiguousarray(pairs, dtype=np.intp), pulls)
 
 
 def onto_anchors(Y: FloatArray, anchors: IntArray, positions: FloatArray) -> FloatArray:

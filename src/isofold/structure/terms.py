@@ -158,8 +158,8 @@ def _hands(problem: StructureProblem, d: int) -> tuple[BoolArray, Volumes]:
         shared = set.intersection(*(set(holders.get(point, ())) for point in four))
         kept[row] = bool(shared)
         voted |= shared
-    own = [_widest(problem.groups[k], d) for k in filling if k not in voted]
-    own = [each for each in own if each is not None]
+    widest = (_widest(problem.groups[k], d) for k in filling if k not in voted)
+    own = [each for each in widest if each is not None]
     if own:
         own_corners = np.array([points for points, _ in own], dtype=np.intp)
         corners = np.concatenate([corners.reshape(-1, d + 1), own_corners])
