@@ -14,7 +14,7 @@ hand of every group that fills the space comes out right.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -90,6 +90,10 @@ class Stretch:
     pulls: FloatArray
     scale: float = 1.0
 
+    def scaled(self, scale: float) -> Stretch:
+        """Return the pull with another strength."""
+        return replace(self, scale=scale)
+
     def add(self, Y: FloatArray, gradient: FloatArray) -> float:
         """Add the gradient at Y, and return the energy."""
         return add_stretch(Y, self.pairs, self.pulls, self.scale, gradient)
@@ -162,6 +166,10 @@ class Shapes:
         return add_shapes(
             Y, self.begin, self.members, self.shapes, self.has_hand, self.weight, gradient
         )
+
+    def weighted(self, weight: float) -> Shapes:
+        """Return the term with another weight."""
+        return replace(self, weight=weight)
 
     def posed(self, Y: FloatArray) -> FloatArray:
         """Return where the members of all groups belong: each shape moved to fit best."""
