@@ -16,6 +16,9 @@ from isofold.structure.problem import Anchors, StructureProblem
 
 __all__ = ["SensorNetwork", "pairs_without_range"]
 
+CONTRADICTORY = 0.5
+"""Relative difference from their mean from which on ranges of one pair are no noise."""
+
 
 @dataclass(frozen=True, eq=False)
 class SensorNetwork:
@@ -90,8 +93,8 @@ class SensorNetwork:
         Raises
         ------
         InvalidInputError
-            If a range is negative, NaN or infinite, a node is not there, or the radius is no
-            length.
+            If a range is negative, NaN or infinite, a node is not there, the radius is no length,
+            or ranges of one pair differ by more than half of their mean.
         """
         problem = StructureProblem(n_nodes).with_distances(pairs, ranges)
         if np.isinf(problem.bounds.upper).any():
@@ -162,4 +165,14 @@ def _each_once(pairs: IntArray, ranges: FloatArray) -> tuple[IntArray, FloatArra
     one, which = np.unique(ordered, axis=0, return_inverse=True)
     which = which.ravel()
     counts = np.bincount(which, minlength=len(one))
-    return one.astype(np.intp), np.bincount(which, ranges, minlength=len(one)) / counts
+    mean = np.bincount(which, ranges, minlength=len(one)) / np.maximum(counts, 1)
+    apart = np.abs(ranges - mean[which]) > CONTRADICTORY * mean[which]
+    if apart.any():
+        first, second = ordered[np.argmax(apart)]
+        given = ranges[(ordered == ordered[np.argmax(apart)]).all(axis=1)]
+        msg = (
+            f"Nodes {first} and {second} have the ranges {', '.join(f'{r:g}' for r in given)}, "
+            f"which contradict each other: their mean would be wrong. Pass the right one."
+        )
+        raise InvalidInputError(msg)
+    return one.astype(np.intp), mean

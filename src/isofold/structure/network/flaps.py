@@ -22,6 +22,9 @@ from isofold.structure.network.layout import Ranging, squared_errors
 
 __all__ = ["Flap", "FlapRules", "Repaired", "noise_variance", "repair_flaps"]
 
+LEAST_NOISE = 1e-3
+"""Noise of ranges that counts as none, relative to the median one."""
+
 
 @dataclass(frozen=True)
 class FlapRules:
@@ -40,7 +43,8 @@ class FlapRules:
     most : int
         Most nodes of a flap.
     least_noise : float
-        Relative noise that is assumed at least: hinges of exact ranges are never exactly flat.
+        Relative noise for which hinges are looked for at least: those of exact ranges are never
+        exactly flat.
     steps : int
         Ranges from a flap up to which nodes move with it.
     passes : int
@@ -65,6 +69,9 @@ class FlapRules:
     gain: float = 0.1
     iterations: int = 100
     doubt: float = 9.0
+
+
+RULES = FlapRules()
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,13 +119,13 @@ class Repaired:
 
 
 def repair_flaps(
-    ranging: Ranging, Y: FloatArray, energy: float, rules: FlapRules = FlapRules()
+    ranging: Ranging, Y: FloatArray, energy: float, rules: FlapRules = RULES
 ) -> Repaired:
     """Return a layout in which every flap lies on its better side."""
     graph = ranging.adjacency
     n_mirrored, tried = 0, dict[bytes, Flap]()
     for last in range(rules.passes, -1, -1):
-        noise = noise_variance(ranging, Y, rules)
+        noise = noise_variance(ranging, Y)
         found = [f for f in _candidates(ranging, graph, Y, noise, rules) if f.key not in tried]
         tries = _try_all(ranging, graph, Y, found, noise, rules)
         tried |= {trial.candidate.key: trial.flap for trial in tries}
@@ -139,9 +146,7 @@ def repair_flaps(
     return Repaired(Y, energy, n_mirrored, tuple(_told_apart(doubtful, Y, ranging.scale, rules)))
 
 
-def _told_apart(
-    flaps: Sequence[Flap], Y: FloatArray, scale: float, rules: FlapRules
-) -> list[Flap]:
+def _told_apart(flaps: Sequence[Flap], Y: FloatArray, scale: float, rules: FlapRules) -> list[Flap]:
     """Return the flaps that lie elsewhere if mirrored, without parts that relaxed back."""
     return [
         flap
@@ -173,15 +178,20 @@ class _Trial:
     places: FloatArray
 
 
-def noise_variance(ranging: Ranging, Y: FloatArray, rules: FlapRules) -> float:
+def noise_variance(ranging: Ranging, Y: FloatArray) -> float:
     """Return the variance of weighted errors, from their median: flaps are outliers."""
     errors = squared_errors(ranging.ranges, Y)
     n_free = int((~ranging.is_fixed).sum()) * Y.shape[1]
     # The median of χ² with one degree of freedom is 0.455; a fit takes some of the error away.
     left = max(len(errors) - n_free, len(errors) // 10, 1)
-    unit = float(np.median(ranging.ranges.upper))
-    least = (rules.least_noise * unit) ** 2
-    return max(float(np.median(errors)) / 0.455 * len(errors) / left, least)
+    found = float(np.median(errors)) / 0.455 * len(errors) / left
+    return float(max(found, _least(ranging, LEAST_NOISE)))
+
+
+def _least(ranging: Ranging, relative: float) -> float:
+    """Return the variance of a relative noise of the median range."""
+    typical = float(np.median(ranging.ranges.upper))
+    return float((relative * typical) ** 2)
 
 
 def _candidates(
@@ -200,9 +210,8 @@ def _candidates(
     )
     most = min(rules.most, ranging.n_nodes // 2)
     cheap = rules.cheap_in_plane if Y.shape[1] == 2 else rules.cheap_in_space
-    begin, members, rows, costs = search.find(
-        hinges, cheap * noise, rules.low * ranging.scale, most
-    )
+    cheap *= max(noise, _least(ranging, rules.least_noise))
+    begin, members, rows, costs = search.find(hinges, cheap, rules.low * ranging.scale, most)
     best = dict[bytes, _Candidate]()
     for k, (row, cost) in enumerate(zip(rows, costs, strict=True)):
         one = _Candidate(np.sort(members[begin[k] : begin[k + 1]]), hinges[row], float(cost))
@@ -216,7 +225,7 @@ def _hinges(ranging: Ranging, graph: sp.csr_array, Y: FloatArray, rules: FlapRul
     d = Y.shape[1]
     if d == 2:
         near = cKDTree(Y).query_pairs(rules.reach * ranging.scale, output_type="ndarray")
-        hinges = np.sort(near, axis=1)
+        hinges: IntArray = np.sort(near, axis=1)
     else:
         hinges = _triangles(graph)
     # A node with d ranges has its own hinge, which may be long.

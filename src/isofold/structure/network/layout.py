@@ -24,7 +24,7 @@ SKIN = 1.2
 def relative_weights(ranges: FloatArray, median: float) -> FloatArray:
     """Return weights for errors in proportion to the range: (median / range)², limited."""
     with np.errstate(divide="ignore"):
-        return np.minimum((median / ranges) ** 2, MOST_WEIGHT)
+        return np.asarray(np.minimum((median / ranges) ** 2, MOST_WEIGHT))
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Ranging:
 
     def apart(self, *layouts: FloatArray) -> Intervals:
         """Return the lower bounds of pairs without a range that are near in one of some layouts."""
-        pairs = np.empty((0, 2), dtype=np.intp)
+        pairs: IntArray = np.empty((0, 2), dtype=np.intp)
         if self.radius is not None:
             reach = SKIN * self.radius
             pairs = pairs_without_range(layouts, self.ranges.pairs, reach)

@@ -40,8 +40,11 @@ class SolveRules:
     exact: float = 1e-3
 
 
+RULES = SolveRules()
+
+
 def solve_layout(
-    ranging: Ranging, start: FloatArray, rng: Any, rules: SolveRules = SolveRules()
+    ranging: Ranging, start: FloatArray, rng: Any, rules: SolveRules = RULES
 ) -> tuple[FloatArray, float]:
     """Return a layout of little energy from a start, and its energy."""
     n, d = start.shape
@@ -54,9 +57,7 @@ def solve_layout(
     return settle(ranging, np.ascontiguousarray(Y[:, :d]), rules)
 
 
-def settle(
-    ranging: Ranging, Y: FloatArray, rules: SolveRules = SolveRules()
-) -> tuple[FloatArray, float]:
+def settle(ranging: Ranging, Y: FloatArray, rules: SolveRules = RULES) -> tuple[FloatArray, float]:
     """Return a layout after a descent in its own dimensions, and its energy.
 
     The pairs without a range that are watched are renewed twice.

@@ -39,7 +39,8 @@ def start_layout(
     lengths = np.maximum(ranges, np.finfo(np.float64).tiny)
     graph = sp.coo_array((lengths, (pairs[:, 0], pairs[:, 1])), (n_nodes, n_nodes)).tocsr()
     paths = dijkstra(graph, directed=False, indices=marks)
-    scaled = landmark_scaling(paths**2, marks, n_components, tol=FLAT)
+    n_axes = min(n_components, len(marks))
+    scaled = landmark_scaling(paths**2, marks, n_axes, tol=FLAT)
     Y = np.pad(scaled, ((0, 0), (0, n_components - scaled.shape[1])))
     if not len(anchors):
         return Y
