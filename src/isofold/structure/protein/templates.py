@@ -91,13 +91,15 @@ class Templates:
     def __init__(self, molecule: Molecule) -> None:
         self.molecule = molecule
         self.neighbors = neighbors_of(molecule.n_atoms, molecule.bonds)
-        self.components = [component_of(residue.name) for residue in molecule.residues]
+        self.components: list[Component | None] = [
+            component_of(residue.name) for residue in molecule.residues
+        ]
         self.names = self._dictionary_names()
         self._cis = {tuple(sorted(pair)) for pair in molecule.cis.tolist()}
 
     def component(self, atom: int) -> Component | None:
         """Return the component of an atom's residue."""
-        return self.components[self.molecule.residue_of[atom]]
+        return self.components[int(self.molecule.residue_of[atom])]
 
     def is_planar(self, atom: int) -> bool | None:
         """Whether the bonds of an atom lie in a plane by its chemistry; None if that is unknown."""
@@ -374,9 +376,7 @@ def _methine(
     return np.array([np.zeros(3), *bonds, last])
 
 
-def _of_same_hand(
-    places: FloatArray, component: Component, labels: Sequence[str]
-) -> FloatArray:
+def _of_same_hand(places: FloatArray, component: Component, labels: Sequence[str]) -> FloatArray:
     """Return a tetrahedral star, mirrored if the dictionary's is its mirror image."""
     given = _ideal(component, labels)
     if np.linalg.det(given[2:] - given[1]) * np.linalg.det(places[2:] - places[1]) < 0:
