@@ -110,8 +110,9 @@ def structure_report(
     True
     """
     if path is not None:
-        check_path(path, overwrite=False, permission="structure_report(...).save(path, overwrite=True)")
-    dims = check_points(structure.coordinates, name="coordinates").shape[1]
+        permission = "structure_report(...).save(path, overwrite=True)"
+        check_path(path, overwrite=False, permission=permission)
+    dims = check_points(structure.coordinates, name="coordinates", min_samples=1).shape[1]
     if dims > MOST_DIMENSIONS:
         msg = (
             f"The structure has {dims} dimensions, but a page can show three at most. Pass "

@@ -49,6 +49,7 @@ COMPLETE = 4
 LARGEST_GROUP = 400
 """Rigid groups up to the first size are drawn with all pairs, up to the second as a tree."""
 
+LONE_SIZE = 0.05
 SIZE_OF_BOND, SIZE_OF_GAP = 0.2, 0.22
 """Radius of a point relative to the usual bond, or to the usual distance of neighbors."""
 
@@ -139,8 +140,8 @@ def _first_rotation(unit: npt.NDArray[np.float32]) -> FloatArray:
         return np.eye(3)
     centered = unit.astype(np.float64) - unit.mean(axis=0)
     axes = np.linalg.svd(centered.T @ centered)[2]
-    for axis in axes:
-        axis *= np.sign(axis[np.argmax(np.abs(axis))]) or 1.0
+    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
+    axes = np.where(largest < 0, -axes, axes)
     if np.linalg.det(axes) < 0:
         axes[2] *= -1.0
     return np.asarray(axes)
@@ -154,18 +155,18 @@ def _radii(
         lengths = np.linalg.norm(unit[bonds[:, 0]] - unit[bonds[:, 1]], axis=1)
         usual = SIZE_OF_BOND * float(np.median(lengths))
     else:
-        gaps = cKDTree(unit).query(unit, k=min(2, len(unit)))[0].reshape(len(unit), -1)
-        usual = SIZE_OF_GAP * float(np.median(gaps[:, -1]))
+        gaps = np.asarray(cKDTree(unit).query(unit, k=[min(2, len(unit))])[0])
+        usual = SIZE_OF_GAP * float(np.median(gaps))
     sizes = np.ones(len(unit))
     if view.elements:
         size_of = {symbol: size_of_element(symbol) for symbol in set(view.elements)}
         sizes = np.array([size_of[symbol] for symbol in view.elements])
-    return (usual * sizes).astype(np.float32)
+    return ((usual or LONE_SIZE) * sizes).astype(np.float32)
 
 
 def _bonds_of_groups(structure: Structure) -> IntArray:
     """Return pairs that make rigid groups visible."""
-    pairs = [np.empty((0, 2), dtype=np.intp)]
+    pairs: list[IntArray] = [np.empty((0, 2), dtype=np.intp)]
     for group in structure.problem.groups:
         size = len(group.points)
         if size <= COMPLETE:
@@ -222,9 +223,7 @@ def _columns(
     return columns
 
 
-_MOVES_NOTE = (
-    "To first order at these coordinates. Bounds hold what they hold only as long as they are tight."
-)
+_MOVES_NOTE = "To first order at these coordinates. Bounds hold a point only while they are tight."
 _FREE_NOTE = (
     "Points of one cluster keep their distances, whatever moves; bounds do not count. Small "
     "clusters are pale."

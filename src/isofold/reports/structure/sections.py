@@ -29,9 +29,6 @@ LISTED = 30
 CLEAR_VOTE = 0.3
 """Votes of the centers below this do not decide the hand."""
 
-MOSTLY = 0.95
-"""Fraction of the variance from which on a relaxation counts as nearly of the right dimension."""
-
 
 def length(value: float, unit: str) -> str:
     """Return a length with its unit."""
@@ -64,14 +61,14 @@ def verdict(structure: Structure, unit: str) -> str:
         met = "Everything that was given is met."
     else:
         met = (
-            f"Everything that was given is met to {length(worst, unit)}; "
-            f"{n_broken:,} of {len(structure.violations):,} distances are off at all."
+            f"Of {count(len(structure.violations), 'given distance')} {n_broken:,} "
+            f"{'is' if n_broken == 1 else 'are'} violated, the worst by {length(worst, unit)}."
         )
     n_parts, n_left = _n_parts(structure), structure.loose_motions.n_motions
     if n_parts > 1:
-        rest = f"It does not join all points: {n_parts:,} components lie at no known place."
+        rest = f"They do not join all points: {n_parts:,} components lie at no known place."
     elif n_left:
-        rest = f"It leaves {count(n_left, 'motion')}: parts of the structure are not determined."
+        rest = f"They leave {count(n_left, 'motion')}: parts of the structure are not determined."
     else:
         rest = "At these coordinates nothing moves without changing a given distance."
     return markup(f"{met} {rest}", 600)
@@ -97,16 +94,16 @@ def undetermined(structure: Structure) -> str:
     items = []
     if _n_parts(structure) > 1:
         items.append(
-            f"Where {_n_parts(structure):,} components lie relative to each other: nothing that was "
-            f"given joins them. Distances between components mean nothing."
+            f"Where {_n_parts(structure):,} components lie relative to each other: nothing that "
+            f"was given joins them. Distances between components mean nothing."
         )
     if loose.n_motions:
         n_floppy = int(loose.is_floppy.sum())
         items.append(
             f"{count(n_floppy, 'point')} of {structure.problem.n_points:,}: "
-            f"{count(loose.n_motions, 'motion')} leave every group, known distance and tight bound "
-            f"as it is. Where such points are drawn is one of many possible places. Color by "
-            f'"what moves" to see them.'
+            f"{count(loose.n_motions, 'motion leaves', 'motions leave')} every group, known "
+            f"distance and tight bound as it is. Where such points are drawn is one of many "
+            f'possible places. Color by "what moves" to see them.'
         )
     if not knows_hand(structure):
         items.append(
@@ -156,7 +153,7 @@ def worst_pairs(structure: Structure, view: StructureView) -> str:
         side = "long" if excess[row] > 0 else "short"
         lines.append(
             f'<tr><th scope="row"><button type="button" class="link" data-pair="{rank}">'
-            f"<bdi>{markup(first)}</bdi> – <bdi>{markup(second)}</bdi></button></th>"
+            f"<bdi>{markup(first)}</bdi> &ndash; <bdi>{markup(second)}</bdi></button></th>"
             f'<td class="text">{KINDS[str(violations.kinds[row])]}</td>'
             f'<td class="number">{_interval(violations.lower[row], violations.upper[row])}</td>'
             f'<td class="number">{significant(violations.found[row], 4)}</td>'
@@ -170,55 +167,51 @@ def worst_pairs(structure: Structure, view: StructureView) -> str:
 def figures(structure: Structure, view: StructureView, known: Superposition | None) -> str:
     """Return a table of figures and what they mean."""
     d, unit = structure.coordinates.shape[1], view.unit
-    square = f" {unit}²" if unit else ""
+    energy = f"{significant(structure.energy)} {unit}²" if unit else significant(structure.energy)
+    free, loose = structure.free_motions.n_motions, structure.loose_motions.n_motions
     rows = [
-        (
-            "energy",
-            f"{significant(structure.energy)}{square}",
-            "Weighted sum of squared violations. Zero: all that was given is met.",
-        ),
-        (
-            "worst violation",
-            length(structure.violations.worst, unit),
-            "How far the worst distance is outside of its bounds.",
-        ),
+        ("energy", energy, _ENERGY),
+        ("worst violation", length(structure.violations.worst, unit), _WORST),
         _hand(structure),
         (
             f"variance in {dimensions(d)}",
             percent(structure.variance_fraction),
-            f"How much of the relaxation, which may use more dimensions, lies in {d}. Near 100%: "
-            f"the data nearly decide on {d} dimensions by themselves. Much less: it was forced "
-            f"there, and may be caught in a poor shape. Try more starts.",
+            _VARIANCE.format(d=d),
         ),
-        (
-            "free motions",
-            f"{structure.free_motions.n_motions:,}",
-            "Independent motions that rigid groups and known distances leave, beyond those of the "
-            "whole in space, to first order. In a protein these are bonds that turn.",
-        ),
-        (
-            "left by tight bounds",
-            f"{structure.loose_motions.n_motions:,}",
-            "Motions that are left if bounds that are met with equality hold like distances. "
-            "What they move is not determined.",
-        ),
+        ("free motions", f"{free:,}", _FREE),
+        ("left by tight bounds", f"{loose:,}", _LOOSE),
         *_comparison(view, known),
     ]
     if view.spread is not None:
-        rows.append(
-            (
-                "spread over starts",
-                length(float(np.nanmean(view.spread)), unit),
-                "Mean over the points of how far solutions of several starts lie apart. It is no "
-                "error bar: starts share the same data and may share the same error.",
-            )
-        )
+        mean = length(float(np.nanmean(view.spread)), unit)
+        rows.append(("spread over starts", mean, _SPREAD))
     lines = [
         f'<tr><th scope="row">{markup(name)}</th><td class="number">{markup(value)}</td>'
         f'<td class="text">{markup(meaning, 600)}</td></tr>'
         for name, value, meaning in rows
     ]
     return _table("Figures of the structure", ("figure", "value", "what it means"), lines)
+
+
+_ENERGY = "Weighted sum of squared violations. Zero: all that was given is met."
+_WORST = "How far the worst distance is outside of its bounds."
+_VARIANCE = (
+    "How much of the relaxation, which may use more dimensions, lies in {d}. Near 100%: the data "
+    "nearly decide on {d} dimensions by themselves. Much less: it was forced there, and may be "
+    "caught in a poor shape. Try more starts."
+)
+_FREE = (
+    "Independent motions that rigid groups and known distances leave, beyond those of the whole in "
+    "space, to first order. In a protein these are bonds that turn."
+)
+_LOOSE = (
+    "Motions that are left if bounds that are met with equality hold like distances. What they "
+    "move is not determined."
+)
+_SPREAD = (
+    "Mean over the points of how far solutions of several starts lie apart. It is no error bar: "
+    "starts share the same data and may share the same error."
+)
 
 
 def proof(structure: Structure) -> str:
@@ -287,15 +280,15 @@ def _comparison(view: StructureView, known: Superposition | None) -> list[tuple[
         else "in the frame of the anchors, nothing moved"
     )
     n_known = int((~np.isnan(known.errors)).sum())
-    rows = [
-        (
-            "distance from the reference",
-            length(known.rms, view.unit),
-            f"Root mean square over {count(n_known, 'point')}, {how}; median "
-            f"{length(float(np.nanmedian(known.errors)), view.unit)}, largest "
-            f"{length(float(np.nanmax(known.errors)), view.unit)}.",
-        )
-    ]
+    median, largest = (
+        length(float(value), view.unit)
+        for value in (np.nanmedian(known.errors), np.nanmax(known.errors))
+    )
+    meaning = (
+        f"Root mean square over {count(n_known, 'point')}, {how}; median {median}, largest "
+        f"{largest}."
+    )
+    rows = [("distance from the reference", length(known.rms, view.unit), meaning)]
     if view.core is not None:
         meaning = f"The same over the {count(len(known.core), 'point')} that were superimposed."
         rows.append(("of its core", length(known.core_rms, view.unit), meaning))
@@ -309,9 +302,7 @@ def _comparison(view: StructureView, known: Superposition | None) -> list[tuple[
 
 
 def _table(title: str, head: tuple[str, ...], lines: list[str]) -> str:
-    columns = "".join(
-        f'<th scope="col"{_text_column(name)}>{markup(name)}</th>' for name in head
-    )
+    columns = "".join(f'<th scope="col"{_text_column(name)}>{markup(name)}</th>' for name in head)
     return (
         f'<div class="table-scroll" tabindex="0" role="region" aria-label="{markup(title)}">'
         f'<table class="score"><caption>{markup(title)}</caption><thead><tr>{columns}</tr></thead>'

@@ -13,6 +13,9 @@ from isofold.structure import Structure
 
 __all__ = ["Superposition", "knows_hand", "superimpose"]
 
+ROUNDING = 1e-9
+"""Distances up to this fraction of the extent of a structure are zero."""
+
 MIRRORED = 0.5
 """Ratio of misfits below which the mirror image of a structure counts as the better fit."""
 
@@ -90,10 +93,10 @@ def superimpose(structure: Structure, view: StructureView) -> Superposition | No
     positions = np.where(is_known[:, None], positions, np.nan)
     return Superposition(
         positions=positions,
-        errors=np.linalg.norm(positions - coordinates, axis=1),
+        errors=_errors(positions, coordinates),
         core=np.flatnonzero(is_core),
         is_moved=is_moved,
-        mirror_rms=_rms(np.linalg.norm(mirrored - coordinates, axis=1)[is_core]),
+        mirror_rms=_rms(_errors(mirrored, coordinates)[is_core]),
     )
 
 
@@ -115,6 +118,12 @@ def _moved(
         fit = procrustes(reference[rows], structure.coordinates[rows], reflection=reflection)
         moved[inside] = fit.transform.apply(reference[inside])
     return moved
+
+
+def _errors(positions: FloatArray, coordinates: FloatArray) -> FloatArray:
+    """Return distances of points, zero where they are rounding."""
+    errors = np.linalg.norm(positions - coordinates, axis=1)
+    return np.where(errors <= ROUNDING * np.ptp(coordinates), 0.0, errors)
 
 
 def _rms(errors: FloatArray) -> float:

@@ -10,6 +10,8 @@ const LAYERS = {
   violations: "Violations",
 };
 
+const FEW = 1000; // Up to so many points all is shown at first.
+
 class StructureApp {
   constructor(data) {
     this.data = data;
@@ -50,8 +52,15 @@ class StructureApp {
     };
     // Points without bonds and ribbons, such as sensors.
     this.isCloud = !has.bonds && !has.ribbon;
-    const isCrowd = has.ribbon && data.n > 600;
-    this.layers = { ...has, points: !isCrowd, links: has.links && this.isCloud, errors: has.errors && this.isCloud };
+    // Atoms would hide their ribbon, and lines the points of a large network.
+    const isFew = data.n <= FEW;
+    this.layers = {
+      ...has,
+      points: isFew || !has.ribbon,
+      links: has.links && this.isCloud && isFew,
+      reference: has.reference && (isFew || !this.isCloud),
+      errors: has.errors && this.isCloud && isFew,
+    };
     this.available = Object.keys(LAYERS).filter((name) => has[name]);
   }
 
@@ -63,6 +72,7 @@ class StructureApp {
     this.colorBy(0);
     wireStructure(this);
     this.showLimit();
+    showMarks(this);
     showPointPanel(this);
     new PointerControl(this, this.surface);
     new StructureKeys(this, this.surface);
@@ -119,9 +129,10 @@ class StructureApp {
   stickKinds() {
     const { layers, data } = this;
     const kinds = [];
-    if (layers.errors) kinds.push("errors");
+    const isHurried = this.isMoving && data.n > FEW;
+    if (layers.errors && !isHurried) kinds.push("errors");
     if (layers.bonds) kinds.push("bonds");
-    if (layers.reference && (layers.bonds || !data.traces.length)) kinds.push("reference");
+    if (layers.reference && !isHurried && (layers.bonds || !data.traces.length)) kinds.push("reference");
     if (layers.reference) kinds.push("referenceRibbon");
     if (layers.ribbon) kinds.push("ribbon");
     return kinds;
@@ -186,7 +197,7 @@ class StructureApp {
     this.repaint();
   }
 
-  // While it moves some lines may be left out; they are back when it rests.
+  // While a large structure moves some lines are left out; they are back when it rests.
   moving() {
     this.isMoving = true;
     clearTimeout(this.rest);

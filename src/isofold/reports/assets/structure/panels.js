@@ -18,7 +18,7 @@ function factsOfPoint(app, point) {
   for (const column of app.data.columns) {
     if (column.name === "point number") continue;
     const text = wordOf(column, point);
-    facts.push([column.name, column.unit && text !== "missing" ? withUnit(app, column.values[point]) : text]);
+    facts.push([column.name, column.isError && text !== "missing" ? withUnit(app, column.values[point]) : text]);
   }
   const worst = app.worstPairOf(point);
   if (worst >= 0) facts.push(["violated most with", `${cut(app.partner(worst, point), 60)}, ${excessText(app, worst)}`]);
@@ -63,6 +63,15 @@ function pairsOfPoint(app, point) {
   }
   const title = `${grouped(rows.length)} violated ${rows.length === 1 ? "distance" : "distances"}`;
   return make("div", {}, make("p", { class: "empty", text: title }), list);
+}
+
+// What else is drawn: the reference and the anchors.
+function showMarks(app) {
+  const mark = (kind, text) => make("li", {}, make("span", { class: kind }), text);
+  const marks = [];
+  if (app.data.reference) marks.push(mark("line line-reference", "reference"));
+  if (app.data.anchors.length) marks.push(mark("anchor-mark", "anchor"));
+  byId("marks").replaceChildren(...marks);
 }
 
 // What was given of a pair.

@@ -45,7 +45,7 @@ class Scene {
     [this.x, this.y, this.z] = this.model.map((axis) => new Float32Array(axis.length));
     for (const name of Object.keys(this.sticks)) this.sticks[name] = Int32Array.from(this.sticks[name]);
     this.first = data.rotation;
-    this.reach = this.furthest();
+    this.reach = this.furthest() + data.radius.reduce((a, b) => Math.max(a, b), 0);
     this.reset();
   }
 
