@@ -339,6 +339,7 @@ class StructureApp {
   setLimit(limit) {
     this.limit = limit;
     byId("limit-text").textContent = withUnit(this, limit);
+    byId("limit").setAttribute("aria-valuetext", withUnit(this, limit));
     this.repaint();
   }
 
