@@ -27,12 +27,15 @@ def structure_of(problem, coordinates, **others):
             "coordinates": coordinates,
             "energy": 0.25,
             "vote": np.nan,
+            "mirror_energy": np.nan,
             "variance_fraction": 0.97,
             "violations": violations_of(problem, coordinates),
             "free_motions": fixed,
-            "loose_motions": fixed,
+            "undetermined_motions": fixed,
             "relaxation": None,
             "component": np.zeros(n, dtype=int),
+            "ensemble": coordinates[None],
+            "energies": np.array([0.25]),
             **others,
         }
     )
@@ -41,8 +44,7 @@ def structure_of(problem, coordinates, **others):
 def violations_of(problem, coordinates):
     """Return how far coordinates are from bounds and rigid groups, worst first."""
     bounds = problem.bounds
-    is_kind = [bounds.lower == bounds.upper, bounds.lower == 0.0, np.isinf(bounds.upper)]
-    kinds = np.select(is_kind, ["distance", "upper", "lower"], "interval")
+    kinds = np.where(bounds.lower == bounds.upper, "distance", "bound")
     parts = [(kinds.astype("U8"), bounds.pairs, bounds.lower, bounds.upper)]
     for group in problem.groups:
         inner = np.column_stack(np.triu_indices(len(group.points), 1))
@@ -89,7 +91,7 @@ def hinge_case():
     )
     places = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.9, 0.0], [0.5, -0.3, 0.85]]
     moves = FreeMotions(1, np.array([0, 0, 0, 1]))
-    return structure_of(problem, places, free_motions=moves, loose_motions=moves)
+    return structure_of(problem, places, free_motions=moves, undetermined_motions=moves)
 
 
 def chain_case(n=3000, *, n_bounds=9000, seed=0):
@@ -111,7 +113,7 @@ def chain_case(n=3000, *, n_bounds=9000, seed=0):
         found,
         vote=0.83,
         free_motions=FreeMotions(n // 9, np.arange(n) // 9),
-        loose_motions=FreeMotions(12, np.where(tail, 1 + np.arange(n) % 7, 0)),
+        undetermined_motions=FreeMotions(12, np.where(tail, 1 + np.arange(n) % 7, 0)),
         relaxation=RelaxationBound(value=-120.0, bound=-120.01),
     )
     view = StructureView(
@@ -120,7 +122,6 @@ def chain_case(n=3000, *, n_bounds=9000, seed=0):
         reference=_turned(truth, 1.0) - 5.0,
         core=np.flatnonzero(~tail),
         traces=[np.arange(0, n // 2, 2), np.arange(n // 2, n, 2)],
-        spread=np.abs(rng.normal(size=n)) * 0.1,
         unit="Å",
     )
     return structure, view

@@ -86,27 +86,13 @@ def structure_report(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from isofold.reports import StructureView, structure_report
-    >>> from isofold.structure import FreeMotions, Structure, StructureProblem, Violations
-    >>> problem = StructureProblem(2).with_distances([[0, 1]], 1.0)
-    >>> rigid = FreeMotions(0, np.zeros(2, dtype=int))
-    >>> pair = Structure(
-    ...     problem=problem,
-    ...     coordinates=np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]),
-    ...     energy=0.0,
-    ...     vote=np.nan,
-    ...     variance_fraction=1.0,
-    ...     violations=Violations(
-    ...         np.array(["distance"]), problem.bounds.pairs, *3 * (np.ones(1),)
-    ...     ),
-    ...     free_motions=rigid,
-    ...     loose_motions=rigid,
-    ...     relaxation=None,
-    ...     component=np.zeros(2, dtype=int),
-    ... )
-    >>> page = structure_report(pair, view=StructureView(unit="Å"), title="Two points")
-    >>> "Everything that was given is met." in page.html
+    >>> from isofold.structure import StructureFromBounds, StructureProblem
+    >>> pairs = [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2], [1, 3]]
+    >>> square = StructureProblem(4).with_distances(pairs, [1, 1, 1, 1, 2**0.5, 2**0.5])
+    >>> fit = StructureFromBounds(n_components=2, random_state=0).fit(square)
+    >>> page = structure_report(fit.structure_, view=StructureView(bonds=pairs), title="A square")
+    >>> "Nothing that was given is violated." in page.html
     True
     """
     if path is not None:
@@ -138,7 +124,7 @@ def _page(structure: Structure, view: StructureView, title: str | None) -> Repor
         }
         style = read_asset("page.css") + read_asset("structure/page.css")
         theme_script, script = read_asset("theme.js"), read_script(SCRIPTS)
-        dims = structure.coordinates.shape[1]
+        dims, others = structure.coordinates.shape[1], sections.other_findings(structure)
         parts = {
             "policy": markup(policy((theme_script, script), style), 1000),
             "version": markup(isofold.__version__),
@@ -148,8 +134,8 @@ def _page(structure: Structure, view: StructureView, title: str | None) -> Repor
             "verdict": sections.verdict(structure, view.unit),
             "badges": sections.badges(structure),
             "undetermined": sections.undetermined(structure),
-            "doubts": doubt_box(structure.diagnosis, what="structure"),
-            "findings": note_box(structure.diagnosis.notes),
+            "doubts": doubt_box(others, what="structure"),
+            "findings": note_box(others.notes),
             "reading": sections.reading(structure),
             "notes": notes(left_out),
             "worst": sections.worst_pairs(structure, view),

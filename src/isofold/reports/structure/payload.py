@@ -14,7 +14,7 @@ from isofold._typing import FloatArray, IntArray
 from isofold.reports.packing import Packer
 from isofold.reports.payload import pack_column, to_unit
 from isofold.reports.structure.elements import colors_of, size_of_element
-from isofold.reports.structure.superposition import Superposition
+from isofold.reports.structure.superposition import MovedReference
 from isofold.reports.structure.view import StructureView
 from isofold.structure import Structure, Violations
 from isofold.tables.page_columns import PageColumn, class_column
@@ -24,12 +24,9 @@ __all__ = ["KINDS", "fill_structure", "worst_first"]
 KINDS = {
     "group": "rigid group",
     "distance": "known distance",
-    "upper": "upper bound",
-    "lower": "lower bound",
-    "interval": "interval",
+    "bound": "bound",
     "angle": "angle",
     "contact": "contact",
-    "anchor": "anchor",
 }
 """Kinds of what was given, in words."""
 
@@ -60,7 +57,7 @@ _MOVES = {"light": ["#0a63a8", "#00865c", "#cf6a00"], "dark": ["#5aa9ee", "#36c3
 
 
 def fill_structure(
-    packer: Packer, structure: Structure, view: StructureView, known: Superposition | None
+    packer: Packer, structure: Structure, view: StructureView, known: MovedReference | None
 ) -> tuple[dict[str, Any], list[str]]:
     """Pack all that the viewer needs, and return how to read it and what was left out."""
     unit, middle, scale = to_unit(structure.coordinates)
@@ -191,7 +188,7 @@ def _links(structure: Structure, notes: list[str]) -> IntArray:
 
 
 def _columns(
-    structure: Structure, view: StructureView, known: Superposition | None
+    structure: Structure, view: StructureView, known: MovedReference | None
 ) -> list[tuple[PageColumn, dict[str, Any]]]:
     """Return what points can be colored by; the first one colors them at first."""
     n = structure.problem.n_points
@@ -205,7 +202,7 @@ def _columns(
     columns.append((_moves(structure), {"colors": _MOVES, "key": "moves", "note": _MOVES_NOTE}))
     for name, motions, note in (
         ("rigid cluster: groups and distances", structure.free_motions, _FREE_NOTE),
-        ("rigid cluster: with tight bounds", structure.loose_motions, _LOOSE_NOTE),
+        ("rigid cluster: with all bounds", structure.undetermined_motions, _BOUND_NOTE),
     ):
         clusters = _classes(name, motions.bodies, "cluster")
         columns.append((clusters, {"most": MOST_COLORS, "note": note}))
@@ -214,8 +211,8 @@ def _columns(
     for side in (0, 1):
         np.maximum.at(worst, structure.violations.pairs[:, side], size)
     columns.append(_errors("worst violation", worst, "Largest violation of what was given of it."))
-    if view.spread is not None:
-        columns.append(_errors("spread over starts", view.spread, _SPREAD_NOTE))
+    if len(structure.energies) > 1:
+        columns.append(_errors("spread over starts", structure.spread, _SPREAD_NOTE))
     if structure.component.max(initial=0) > 0:
         parts = _classes("component", structure.component, "component")
         columns.append((parts, {"most": MOST_COLORS, "note": _PARTS_NOTE}))
@@ -223,12 +220,14 @@ def _columns(
     return columns
 
 
-_MOVES_NOTE = "To first order at these coordinates. Bounds hold a point only while they are tight."
+_MOVES_NOTE = (
+    "To first order at these coordinates. Nothing that was given is about what is not determined."
+)
 _FREE_NOTE = (
     "Points of one cluster keep their distances, whatever moves; bounds do not count. Small "
     "clusters are pale."
 )
-_LOOSE_NOTE = "As if bounds that are met with equality were known distances."
+_BOUND_NOTE = "As if every bound were a known distance. What still moves is not determined."
 _SPREAD_NOTE = "How far solutions lie apart. It is no error bar: errors are usually larger."
 _PARTS_NOTE = "Nothing given tells where components lie relative to each other."
 
@@ -244,12 +243,12 @@ def _classes(name: str, codes: IntArray, word: str) -> PageColumn:
 
 
 def _moves(structure: Structure) -> PageColumn:
-    """Return what holds each point: groups and distances, tight bounds, or nothing."""
-    codes = np.where(structure.loose_motions.is_floppy, 2, 1)
+    """Return what holds each point: groups and distances, bounds, or nothing."""
+    codes = np.where(structure.undetermined_motions.is_floppy, 2, 1)
     codes = np.where(structure.free_motions.is_floppy, codes, 0)
     table = (
         "largest rigid cluster",
-        "held by tight bounds only",
-        "moves: not determined",
+        "moves within bounds",
+        "not determined",
     )
     return PageColumn("what moves", "class", codes, table)

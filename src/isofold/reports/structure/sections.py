@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from isofold._findings import Diagnosis
 from isofold._format import count, dimensions, percent, significant
+from isofold.reports.sections import TEXT_LENGTH
 from isofold.reports.structure.payload import KINDS, worst_first
-from isofold.reports.structure.superposition import Superposition, knows_hand
+from isofold.reports.structure.superposition import MovedReference, knows_hand
 from isofold.reports.structure.view import StructureView
 from isofold.reports.text import markup
 from isofold.structure import RelaxationBound, Structure
@@ -15,6 +17,7 @@ __all__ = [
     "badges",
     "figures",
     "kinds",
+    "other_findings",
     "proof",
     "reading",
     "subject",
@@ -64,11 +67,13 @@ def verdict(structure: Structure, unit: str) -> str:
             f"Of {count(len(structure.violations), 'given distance')} {n_broken:,} "
             f"{'is' if n_broken == 1 else 'are'} violated, the worst by {length(worst, unit)}."
         )
-    n_parts, n_left = _n_parts(structure), structure.loose_motions.n_motions
+    n_parts, n_left = _n_parts(structure), structure.undetermined_motions.n_motions
     if n_parts > 1:
         rest = f"They do not join all points: {n_parts:,} components lie at no known place."
     elif n_left:
-        rest = f"They leave {count(n_left, 'motion')}: parts of the structure are not determined."
+        rest = f"They say nothing about {count(n_left, 'motion')}: parts are not determined."
+    elif structure.free_motions.n_motions:
+        rest = "Parts of the structure can move within their bounds."
     else:
         rest = "At these coordinates nothing moves without changing a given distance."
     return markup(f"{met} {rest}", 600)
@@ -80,43 +85,56 @@ def badges(structure: Structure) -> str:
     remarks = [("bad", count(n_doubts, "doubt")) if n_doubts else ("", "No doubts")]
     if not knows_hand(structure):
         remarks.append(("bad", "Hand not determined"))
-    n_left = structure.loose_motions.n_motions
-    remarks.append(("bad", f"{count(n_left, 'motion')} left") if n_left else ("good", "Rigid"))
+    free, left = structure.free_motions.n_motions, structure.undetermined_motions.n_motions
+    if left:
+        remarks.append(("bad", f"{count(left, 'motion')} not determined"))
+    elif free:
+        remarks.append(("", f"{count(free, 'motion')} within bounds"))
+    else:
+        remarks.append(("good", "Rigid"))
     if _n_parts(structure) > 1:
         remarks.append(("bad", f"{_n_parts(structure):,} components"))
     items = "".join(f'<li class="badge {kind}">{text}</li>' for kind, text in remarks)
     return f'<ul class="badges">{items}</ul>'
 
 
+UNDETERMINED = ("structure_parts", "undetermined_motions", "hand_unknown")
+"""Findings about what the data do not determine; they have a box of their own."""
+
+
 def undetermined(structure: Structure) -> str:
     """Return a box with what the data do not determine, if there is anything."""
-    loose = structure.loose_motions
-    items = []
-    if _n_parts(structure) > 1:
-        items.append(
-            f"Where {_n_parts(structure):,} components lie relative to each other: nothing that "
-            f"was given joins them. Distances between components mean nothing."
-        )
-    if loose.n_motions:
-        n_floppy = int(loose.is_floppy.sum())
-        items.append(
-            f"{count(n_floppy, 'point')} of {structure.problem.n_points:,}: "
-            f"{count(loose.n_motions, 'motion leaves', 'motions leave')} every group, known "
-            f"distance and tight bound as it is. Where such points are drawn is one of many "
-            f'possible places. Color by "what moves" to see them.'
-        )
-    if not knows_hand(structure):
-        items.append(
-            "The hand: the mirror image meets everything that was given just as well, because no "
-            "center, handed group or anchor tells them apart."
-        )
+    left = structure.undetermined_motions
+    is_open = {
+        "structure_parts": _n_parts(structure) > 1,
+        "undetermined_motions": left.n_motions > 0,
+        "hand_unknown": not knows_hand(structure),
+    }
+    own = {
+        "structure_parts": "Distances between components mean nothing.",
+        "undetermined_motions": (
+            f"Drawn at one of many possible places: {int(left.is_floppy.sum()):,} of "
+            f"{count(structure.problem.n_points, 'point')}. Color by what moves to see them."
+        ),
+        "hand_unknown": "The mirror image meets all that was given just as well.",
+    }
+    items = [
+        " ".join([*(f.text() for f in structure.diagnosis if f.code == code), own[code]])
+        for code in UNDETERMINED
+        if is_open[code]
+    ]
     if not items:
         return ""
-    listed = "".join(f"<li>{markup(item, 600)}</li>" for item in items)
+    listed = "".join(f"<li>{markup(item, TEXT_LENGTH)}</li>" for item in items)
     return (
         f'<div class="box bad" id="undetermined"><strong>Not determined</strong>'
         f"<ul>{listed}</ul></div>"
     )
+
+
+def other_findings(structure: Structure) -> Diagnosis:
+    """Return the findings that are not about what is not determined."""
+    return Diagnosis(tuple(f for f in structure.diagnosis if f.code not in UNDETERMINED))
 
 
 def kinds(structure: Structure, unit: str) -> str:
@@ -164,11 +182,11 @@ def worst_pairs(structure: Structure, view: StructureView) -> str:
     return _table(title, ("pair", "kind", "given", "found", "violation"), lines)
 
 
-def figures(structure: Structure, view: StructureView, known: Superposition | None) -> str:
+def figures(structure: Structure, view: StructureView, known: MovedReference | None) -> str:
     """Return a table of figures and what they mean."""
     d, unit = structure.coordinates.shape[1], view.unit
     energy = f"{significant(structure.energy)} {unit}²" if unit else significant(structure.energy)
-    free, loose = structure.free_motions.n_motions, structure.loose_motions.n_motions
+    free, left = structure.free_motions.n_motions, structure.undetermined_motions.n_motions
     rows = [
         ("energy", energy, _ENERGY),
         ("worst violation", length(structure.violations.worst, unit), _WORST),
@@ -179,12 +197,10 @@ def figures(structure: Structure, view: StructureView, known: Superposition | No
             _VARIANCE.format(d=d),
         ),
         ("free motions", f"{free:,}", _FREE),
-        ("left by tight bounds", f"{loose:,}", _LOOSE),
+        ("motions not determined", f"{left:,}", _LEFT),
+        *_starts(structure, unit),
         *_comparison(view, known),
     ]
-    if view.spread is not None:
-        mean = length(float(np.nanmean(view.spread)), unit)
-        rows.append(("spread over starts", mean, _SPREAD))
     lines = [
         f'<tr><th scope="row">{markup(name)}</th><td class="number">{markup(value)}</td>'
         f'<td class="text">{markup(meaning, 600)}</td></tr>'
@@ -204,10 +220,11 @@ _FREE = (
     "Independent motions that rigid groups and known distances leave, beyond those of the whole in "
     "space, to first order. In a protein these are bonds that turn."
 )
-_LOOSE = (
-    "Motions that are left if bounds that are met with equality hold like distances. What they "
-    "move is not determined."
+_LEFT = (
+    "Motions that are left even if every bound is taken as a known distance: nothing that was "
+    "given is about them."
 )
+_STARTS = "Energies of the best and of the worst start. The structure is that of the best one."
 _SPREAD = (
     "Mean over the points of how far solutions of several starts lie apart. It is no error bar: "
     "starts share the same data and may share the same error."
@@ -266,11 +283,29 @@ def _hand(structure: Structure) -> tuple[str, str, str]:
         "in the relaxation, 0 if they do not decide."
     )
     if abs(vote) < CLEAR_VOTE:
-        meaning += " Here they hardly decide: compare the energies of both hands."
+        meaning += " Here they hardly decide."
+    if not np.isnan(structure.mirror_energy):
+        meaning += (
+            f" Both hands were refined: the mirror image has the energy "
+            f"{significant(structure.mirror_energy)}."
+        )
     return "vote for the hand", f"{vote:.2f}", meaning
 
 
-def _comparison(view: StructureView, known: Superposition | None) -> list[tuple[str, str, str]]:
+def _starts(structure: Structure, unit: str) -> list[tuple[str, str, str]]:
+    """Return the rows about several starts."""
+    energies = structure.energies
+    if len(energies) < 2:
+        return []
+    ends = f"{significant(float(energies[0]))} to {significant(float(energies[-1]))}"
+    mean = length(float(structure.spread.mean()), unit)
+    return [
+        (f"energies of {len(energies)} starts", ends, _STARTS),
+        ("spread over starts", mean, _SPREAD),
+    ]
+
+
+def _comparison(view: StructureView, known: MovedReference | None) -> list[tuple[str, str, str]]:
     """Return the rows about the reference."""
     if known is None or np.isnan(known.errors).all():
         return []

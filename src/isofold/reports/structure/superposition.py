@@ -11,7 +11,7 @@ from isofold.linalg import procrustes
 from isofold.reports.structure.view import StructureView
 from isofold.structure import Structure
 
-__all__ = ["Superposition", "knows_hand", "superimpose"]
+__all__ = ["MovedReference", "knows_hand", "superimpose"]
 
 ROUNDING = 1e-9
 """Distances up to this fraction of the extent of a structure are zero."""
@@ -21,7 +21,7 @@ MIRRORED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Superposition:
+class MovedReference:
     """A reference in the frame of a structure.
 
     Attributes
@@ -63,12 +63,15 @@ class Superposition:
 def knows_hand(structure: Structure) -> bool:
     """Return whether anything given tells a structure from its mirror image."""
     problem, dimension = structure.problem, structure.coordinates.shape[1]
-    if len(problem.anchors) > dimension or not np.isnan(structure.vote):
+    anchors = problem.anchors.positions
+    if len(anchors) > dimension and np.linalg.matrix_rank(anchors - anchors[0]) == dimension:
+        return True
+    if not np.isnan(structure.vote):
         return True
     return any(group.has_hand and group.dimension >= dimension for group in problem.groups)
 
 
-def superimpose(structure: Structure, view: StructureView) -> Superposition | None:
+def superimpose(structure: Structure, view: StructureView) -> MovedReference | None:
     """Return the reference of a view, moved onto the structure by rotations and shifts.
 
     Every component is moved by itself, since nothing tells where they lie relative to each other.
@@ -91,7 +94,7 @@ def superimpose(structure: Structure, view: StructureView) -> Superposition | No
         )
         positions, mirrored = both
     positions = np.where(is_known[:, None], positions, np.nan)
-    return Superposition(
+    return MovedReference(
         positions=positions,
         errors=_errors(positions, coordinates),
         core=np.flatnonzero(is_core),

@@ -45,8 +45,6 @@ class StructureView:
         Points over which the reference is superimposed; all of them if None.
     traces : sequence of sequences of int
         Chains of points that are drawn as a ribbon, such as the backbone of a protein.
-    spread : array-like of shape (n_points,) or None
-        How far each point lies apart over several starts.
     unit : str
         Unit of the lengths, such as "Å".
 
@@ -63,7 +61,6 @@ class StructureView:
     reference: Any = None
     core: Any = None
     traces: Sequence[Any] = ()
-    spread: Any = None
     unit: str = ""
 
 
@@ -76,10 +73,9 @@ def read_view(view: StructureView | None, structure: Structure) -> StructureView
         bonds=_points(given.bonds, n, name="bonds").reshape(-1, 2),
         elements=tuple(map(element_of, _texts(given.elements, n, name="elements"))),
         labels=_texts(names, n, name="labels"),
-        reference=_numbers(given.reference, shape, name="reference"),
+        reference=_coordinates(given.reference, shape),
         core=None if given.core is None else _points(given.core, n, name="core"),
         traces=tuple(_points(trace, n, name="traces") for trace in given.traces),
-        spread=_numbers(given.spread, (n,), name="spread"),
         unit=plain(given.unit).strip()[:LONGEST_UNIT],
     )
 
@@ -112,12 +108,12 @@ def _points(values: Any, n_points: int, *, name: str) -> IntArray:
     return numbers.astype(np.intp)
 
 
-def _numbers(values: Any, shape: tuple[int, ...], *, name: str) -> FloatArray | None:
-    """Return numbers in a given shape, NaN where they are not finite; None stays None."""
+def _coordinates(values: Any, shape: tuple[int, ...]) -> FloatArray | None:
+    """Return a reference of the shape of its structure, NaN where it is not known."""
     if values is None:
         return None
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.shape != shape:
-        msg = f"{name} has the shape {numbers.shape}, but the structure needs {shape}."
+        msg = f"reference has the shape {numbers.shape}, but the structure needs {shape}."
         raise InvalidInputError(msg)
     return np.where(np.isfinite(numbers), numbers, np.nan)
