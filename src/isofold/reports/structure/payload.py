@@ -19,7 +19,7 @@ from isofold.reports.structure.view import StructureView
 from isofold.structure import Structure, Violations
 from isofold.tables.page_columns import PageColumn, class_column
 
-__all__ = ["KINDS", "fill_structure", "worst_first"]
+__all__ = ["KINDS", "fill_structure", "notable", "worst_first"]
 
 KINDS = {
     "group": "rigid group",
@@ -38,6 +38,9 @@ MOST_LINKS = 100_000
 
 DRAWN_PAIRS = 200
 """Violated pairs that are drawn at first, at most."""
+
+NOTABLE = 0.01
+"""Violations beyond this fraction of the usual length are counted and drawn."""
 
 MET = 1e-9
 """Violations up to this fraction of the extent of a structure are rounding."""
@@ -102,6 +105,15 @@ def worst_first(violations: Violations, extent: float) -> IntArray:
     return order[size[order] > MET * extent]
 
 
+def notable(violations: Violations) -> float:
+    """Return from what size on a violation is worth a word: a hundredth of the usual length."""
+    given = np.where(violations.lower > 0.0, violations.lower, violations.upper)
+    given = given[np.isfinite(given) & (given > 0.0)]
+    if len(given) == 0:
+        return 0.0
+    return float(f"{NOTABLE * np.median(given):.0e}")
+
+
 def _pack_axes(packer: Packer, points: npt.NDArray[np.float32]) -> list[dict[str, Any]]:
     """Pack coordinates as three axes; the missing ones are zero."""
     whole = np.zeros((len(points), 3), dtype=np.float32)
@@ -113,7 +125,9 @@ def _pack_violations(packer: Packer, violations: Violations, rows: IntArray) -> 
     kinds = list(KINDS)
     codes = np.array([kinds.index(str(kind)) for kind in violations.kinds[rows]], dtype=np.uint8)
     excess = violations.excess[rows]
-    drawn = float(np.abs(excess)[DRAWN_PAIRS]) if len(rows) > DRAWN_PAIRS else 0.0
+    most = float(np.abs(excess)[DRAWN_PAIRS]) if len(rows) > DRAWN_PAIRS else 0.0
+    limit = notable(violations)
+    drawn = max(most, limit if violations.worst > limit else 0.0)
     numbers = {
         name: packer.add_array(np.asarray(values, dtype=np.float64))
         for name, values in (

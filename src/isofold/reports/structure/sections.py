@@ -7,11 +7,11 @@ import numpy as np
 from isofold._findings import Diagnosis
 from isofold._format import count, dimensions, percent, significant
 from isofold.reports.sections import TEXT_LENGTH
-from isofold.reports.structure.payload import KINDS, worst_first
+from isofold.reports.structure.payload import KINDS, notable, worst_first
 from isofold.reports.structure.superposition import MovedReference, knows_hand
 from isofold.reports.structure.view import StructureView
 from isofold.reports.text import markup
-from isofold.structure import RelaxationBound, Structure
+from isofold.structure import RelaxationBound, Structure, Violations
 
 __all__ = [
     "badges",
@@ -57,16 +57,20 @@ def subject(structure: Structure) -> str:
 def verdict(structure: Structure, unit: str) -> str:
     """Return in a sentence or two how well what was given is met, and whether it decides."""
     bound = structure.relaxation
-    worst, n_broken = structure.violations.worst, len(_broken(structure))
+    worst, limit = structure.violations.worst, notable(structure.violations)
+    n_given, n_broken = len(structure.violations), _n_beyond(structure.violations, limit)
     if bound is not None and bound.is_contradiction:
         met = "What was given contradicts itself: no structure in any dimension meets all of it."
     elif n_broken == 0:
-        met = "Everything that was given is met."
+        met = f"All {count(n_given, 'given distance')} are met to {length(limit, unit)}."
     else:
         met = (
-            f"Of {count(len(structure.violations), 'given distance')} {n_broken:,} "
-            f"{'is' if n_broken == 1 else 'are'} violated, the worst by {length(worst, unit)}."
+            f"The worst of {count(n_given, 'given distance')} is off by {length(worst, unit)}; "
+            f"{n_broken:,} {'is' if n_broken == 1 else 'are'} off by more than "
+            f"{length(limit, unit)}."
         )
+    if n_given == 0:
+        met = "No distance was given."
     n_parts, n_left = _n_parts(structure), structure.undetermined_motions.n_motions
     if n_parts > 1:
         rest = f"They do not join all points: {n_parts:,} components lie at no known place."
@@ -111,18 +115,20 @@ def undetermined(structure: Structure) -> str:
         "hand_unknown": not knows_hand(structure),
     }
     own = {
-        "structure_parts": "Distances between components mean nothing.",
+        "structure_parts": "Where components lie relative to each other: nothing joins them.",
         "undetermined_motions": (
-            f"Drawn at one of many possible places: {int(left.is_floppy.sum()):,} of "
-            f"{count(structure.problem.n_points, 'point')}. Color by what moves to see them."
+            f"Where {int(left.is_floppy.sum()):,} of {count(structure.problem.n_points, 'point')} "
+            f"are: nothing that was given is about {count(left.n_motions, 'motion')}."
         ),
         "hand_unknown": "The mirror image meets all that was given just as well.",
     }
     items = [
-        " ".join([*(f.text() for f in structure.diagnosis if f.code == code), own[code]])
+        " ".join(f.text() for f in structure.diagnosis if f.code == code) or own[code]
         for code in UNDETERMINED
         if is_open[code]
     ]
+    if left.n_motions:
+        items.append("Color by what moves to see which points are drawn at one place of many.")
     if not items:
         return ""
     listed = "".join(f"<li>{markup(item, TEXT_LENGTH)}</li>" for item in items)
@@ -140,14 +146,14 @@ def other_findings(structure: Structure) -> Diagnosis:
 def kinds(structure: Structure, unit: str) -> str:
     """Return a table of violations by the kind of what was given."""
     lines = []
-    limit = _extent(structure)
+    limit = notable(structure.violations)
     for kind, word in KINDS.items():
         some = structure.violations.of(kind)
         if len(some) == 0:
             continue
         cells = (
             f"{len(some):,}",
-            f"{len(worst_first(some, limit)):,}",
+            f"{_n_beyond(some, limit):,}",
             length(some.worst, unit),
             length(some.mean, unit),
         )
@@ -155,7 +161,8 @@ def kinds(structure: Structure, unit: str) -> str:
         lines.append(f'<tr><th scope="row">{word}</th>{numbers}</tr>')
     if not lines:
         return '<p class="quiet">No distance was given.</p>'
-    head = ("kind", "given", "violated", "worst violation", "mean, zeros included")
+    beyond = f"off by more than {length(limit, unit)}"
+    head = ("kind", "given", beyond, "worst violation", "mean, zeros included")
     return _table("Violations by kind", head, lines)
 
 
@@ -361,6 +368,10 @@ def _interval(lower: float, upper: float) -> str:
 
 def _name(structure: Structure, view: StructureView, point: int) -> str:
     return view.labels[point] if view.labels else structure.problem.name_of(point)
+
+
+def _n_beyond(violations: Violations, limit: float) -> int:
+    return int((np.abs(violations.excess) > limit).sum())
 
 
 def _n_parts(structure: Structure) -> int:

@@ -66,7 +66,7 @@ class StructureApp {
 
   start() {
     this.readTheme();
-    this.view.fit(this.scene.box);
+    this.view.fit(this.scene.box());
     byId("color-by").append(...this.options.map((o, i) => make("option", { value: i, text: o.title })));
     setMode(this, this.scene.isFlat ? "pan" : "rotate");
     this.colorBy(0);
@@ -130,11 +130,12 @@ class StructureApp {
     const { layers, data } = this;
     const kinds = [];
     const isHurried = this.isMoving && data.n > FEW;
+    const hasSticks = layers.points || !data.traces.length; // Of the reference; else its ribbon says enough.
     if (layers.errors && !isHurried) kinds.push("errors");
     if (layers.bonds) kinds.push("bonds");
-    if (layers.reference && !isHurried && (layers.bonds || !data.traces.length)) kinds.push("reference");
-    if (layers.reference) kinds.push("referenceRibbon");
+    if (layers.reference && !isHurried && hasSticks) kinds.push("reference");
     if (layers.ribbon) kinds.push("ribbon");
+    if (layers.reference) kinds.push("referenceRibbon");
     return kinds;
   }
 
@@ -362,7 +363,7 @@ class StructureApp {
   reset() {
     this.inspect(-1);
     this.scene.reset();
-    this.view.fit(this.scene.box);
+    this.view.fit(this.scene.box());
     this.repaint();
   }
 

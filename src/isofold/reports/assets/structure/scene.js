@@ -1,5 +1,6 @@
 // The structure in space: vertices, sticks between them, and their rotation.
 
+const LEAST_SHOWN = 0.75; // Of the sphere around a structure.
 const SMOOTH = 4; // Pieces of a ribbon between two of its points.
 
 async function readStructure(manifest) {
@@ -45,7 +46,8 @@ class Scene {
     [this.x, this.y, this.z] = this.model.map((axis) => new Float32Array(axis.length));
     for (const name of Object.keys(this.sticks)) this.sticks[name] = Int32Array.from(this.sticks[name]);
     this.first = data.rotation;
-    this.reach = this.furthest() + data.radius.reduce((a, b) => Math.max(a, b), 0);
+    this.margin = data.radius.reduce((a, b) => Math.max(a, b), 0);
+    this.reach = this.furthest() + this.margin;
     this.reset();
   }
 
@@ -107,16 +109,16 @@ class Scene {
     return Math.sqrt(most) || 1;
   }
 
-  get box() {
-    const r = this.reach;
-    if (!this.isFlat) return { x0: -r, x1: r, y0: -r, y1: r };
-    const [x, y] = this.model.slice(0, 2).map((axis) => {
+  // What is shown at first: all of it as it is turned now, and most of it however it is turned.
+  box() {
+    const least = this.isFlat ? 0 : LEAST_SHOWN * this.reach;
+    const [x, y] = [this.x, this.y].map((axis) => {
       let [low, high] = [Infinity, -Infinity];
       for (const value of axis) {
         if (value < low) low = value;
         if (value > high) high = value;
       }
-      return [low, high];
+      return this.isFlat ? [low, high] : [Math.min(low - this.margin, -least), Math.max(high + this.margin, least)];
     });
     return { x0: x[0], x1: x[1], y0: y[0], y1: y[1] };
   }
