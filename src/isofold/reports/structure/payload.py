@@ -56,7 +56,7 @@ SIZE_OF_BOND, SIZE_OF_GAP = 0.2, 0.22
 MOST_COLORS = 10
 """Classes that are told apart by color alone."""
 
-_MOVES = {"light": ["#0a63a8", "#00865c", "#cf6a00"], "dark": ["#5aa9ee", "#36c391", "#ffa24d"]}
+_MOVES = {"light": ["#0a63a8", "#93a3b5", "#cf6a00"], "dark": ["#5aa9ee", "#66788c", "#ffa24d"]}
 
 
 def fill_structure(

@@ -163,7 +163,8 @@ def kinds(structure: Structure, unit: str) -> str:
         return '<p class="quiet">No distance was given.</p>'
     beyond = f"off by more than {length(limit, unit)}"
     head = ("kind", "given", beyond, "worst violation", "mean, zeros included")
-    return _table("Violations by kind", head, lines)
+    title = "Violations by kind; contacts count only where points are too near"
+    return _table(title, head, lines)
 
 
 def worst_pairs(structure: Structure, view: StructureView) -> str:
