@@ -13,7 +13,7 @@ from isofold.exceptions import (
 from isofold.linalg import procrustes
 from isofold.structure import RigidGroup, StructureFromBounds, StructureProblem, free_motions
 from support.helpers import assert_equal_up_to_rigid_motion
-from support.structure_cases import (
+from support.frameworks import (
     flexible_frameworks,
     framework,
     near_pairs,
