@@ -137,8 +137,11 @@ def _refutation(
             return 0.0, nothing
         value, bound, slopes = relaxation_bound(soft, Y)
         if bound > ROUNDING * value:
-            pairs = _joined(soft).pairs[np.argsort(-np.abs(slopes), kind="stable")]
-            return bound, pairs[:MOST_NAMED]
+            given = _joined(soft)
+            # Who gives bounds wants to hear of these, and not of the groups that they strain.
+            strain = np.abs(slopes / given.weights)[len(soft[0].pairs) :]
+            pairs = given.pairs[len(soft[0].pairs) :]
+            return bound, pairs[np.argsort(-strain, kind="stable")[:MOST_NAMED]]
     return 0.0, nothing
 
 
