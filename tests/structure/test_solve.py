@@ -12,7 +12,6 @@ from isofold.exceptions import (
 )
 from isofold.linalg import procrustes
 from isofold.structure import RigidGroup, StructureFromBounds, StructureProblem, free_motions
-from support.helpers import assert_equal_up_to_rigid_motion
 from support.frameworks import (
     flexible_frameworks,
     framework,
@@ -20,6 +19,7 @@ from support.frameworks import (
     rigid_frameworks,
     scattered,
 )
+from support.helpers import assert_equal_up_to_rigid_motion
 
 RIGID, FLEXIBLE = rigid_frameworks(), flexible_frameworks()
 
