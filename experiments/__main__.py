@@ -29,6 +29,7 @@ PACKAGES = (
     "shapes",
     "decisions",
     "real_data",
+    "structure",
 )
 
 

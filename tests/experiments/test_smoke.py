@@ -132,6 +132,12 @@ TABLES = {
     ("non_vector", "zeros_and_ones"): {"non_vector_zeros_and_ones": 3 * 12},
     ("non_vector", "texts"): {"non_vector_texts": 2 * 12},
     ("non_vector", "doors"): {"non_vector_doors": 6 * 8 + 3 * 5},
+    ("structure", "network"): {
+        "structure_network": 2 * 2 * 7,
+        "structure_network_growth": 2 * 3,
+    },
+    ("structure", "network_shapes"): {"structure_network_shapes": 2 * 5 * 7},
+    ("structure", "network_sdp"): {"structure_network_sdp": 2},
     ("shapes", "confusion"): {"shapes_by_case": 2, "shapes_by_code": 8},
     ("shapes", "graph_only"): {
         "shapes_graph_only_by_case": 2,
@@ -196,6 +202,8 @@ SLOW = {
     ("non_vector", "zeros_and_ones"),
     ("non_vector", "texts"),
     ("non_vector", "doors"),
+    ("structure", "network_shapes"),
+    ("structure", "network_sdp"),
     ("shapes", "real"),
     ("decisions", "pieces"),
     ("decisions", "draws"),

@@ -18,7 +18,15 @@ from isofold.structure.network.solve import SolveRules, settle, solve_layout
 from isofold.structure.network.start import start_layout
 from isofold.structure.network.uncertainty import standard_errors
 
-__all__ = ["LocateOptions", "Located", "Parts", "components_of", "locate_parts", "ranging_of"]
+__all__ = [
+    "LocateOptions",
+    "Located",
+    "Parts",
+    "components_of",
+    "locate_parts",
+    "ranging_of",
+    "start_of",
+]
 
 FLAT_ANCHORS = 1e-3
 """Extent of anchors across their line or plane, relative to that along it, below which a part may
@@ -135,7 +143,7 @@ def locate_parts(network: SensorNetwork, parts: Parts, options: LocateOptions, r
         ranging = ranging_of(network, nodes, unit, options.weights)
         tries = []
         for k in range(options.n_init):
-            start = _start(network, parts.labels[nodes], nodes, unit, d, rng)
+            start = start_of(network, parts.labels[nodes], nodes, unit, d, rng)
             tries.append(_one_layout(ranging, start, options, rng, SolveRules(lift=LIFTS[k > 0])))
         best = min(tries, key=lambda each: each.energy)
         n_mirrored += best.n_mirrored
@@ -187,7 +195,7 @@ def ranging_of(network: SensorNetwork, nodes: IntArray, unit: float, weights: st
     return whole.restricted(nodes, np.ones(network.n_nodes, dtype=bool))
 
 
-def _start(
+def start_of(
     network: SensorNetwork, labels: IntArray, nodes: IntArray, unit: float, d: int, rng: Any
 ) -> FloatArray:
     """Return where some nodes start, one connected part after the other."""
