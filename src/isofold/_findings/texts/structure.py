@@ -54,7 +54,7 @@ _BOUNDS = {
     "undetermined_motions": Text(
         "Nothing that was given is about {value:.0f} of the {n_free} motions that rigid groups are "
         "free to make: {n_floppy:#point} of {n_points} could be elsewhere.",
-        "Do not read their coordinates as measured. See {a.structure_}.undetermined_motions.",
+        "Do not read their coordinates as measured.",
     ),
     "several_structures": Text(
         "Another start ends with about the same energy ({other:.3g} and {energy:.3g}), but "
