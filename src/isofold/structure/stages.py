@@ -76,10 +76,11 @@ def solve_part(
     vote, image = hand(terms, relaxed)
     if vote < 0.0 and image is not None:
         relaxed, image, vote = image, relaxed, -vote
-    found, energy = finish(terms, relaxed, pull, rules)
+    shake = rules.shake * rng.standard_normal((problem.n_points, d))
+    found, energy = finish(terms, relaxed, pull, shake, rules)
     mirror_energy = np.nan
     if image is not None and abs(vote) < rules.undecided and not interrupted():
-        other, mirror_energy = finish(terms, image, pull, rules)
+        other, mirror_energy = finish(terms, image, pull, shake, rules)
         if mirror_energy < energy:
             found, energy, mirror_energy, vote = other, mirror_energy, energy, -vote
     return Solution(found, energy, vote, mirror_energy, fraction)
@@ -107,7 +108,7 @@ def hand(terms: Terms, Y: FloatArray) -> tuple[float, FloatArray | None]:
 
 
 def finish(
-    terms: Terms, Y: FloatArray, pull: Stretch, rules: StructureRules
+    terms: Terms, Y: FloatArray, pull: Stretch, shake: FloatArray, rules: StructureRules
 ) -> tuple[FloatArray, float]:
     """Return points in the dimension of the structure, and their energy."""
     d = terms.n_components
@@ -121,7 +122,8 @@ def finish(
                 soft.append(pull.scaled(fraction * pull.scale))
             Z, energy = descend(soft, Z, rules.squeeze_steps, squeeze=squeeze, fixed=fixed)
             steps.advance(objective=energy)
-    Z = np.ascontiguousarray(Z[:, :d])
+    Z = Z[:, :d] + shake
+    Z[terms.anchors] = terms.positions
     weight = 1.0
     total = sum(rounds for _, _, rounds in rules.refinement)
     with stage("refine", total=total) as steps:
