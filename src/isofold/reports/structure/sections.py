@@ -264,8 +264,8 @@ def _proved(bound: RelaxationBound | None) -> str:
             "certify=True."
         )
     text = (
-        f"No structure in any dimension has less energy than {significant(bound.bound, 6)} (with "
-        f"the stretch that pulls points apart); the relaxation has {significant(bound.value, 6)}, "
+        f"No structure in any dimension has less energy than {bound.bound:,.8g} (with "
+        f"the stretch that pulls points apart); the relaxation has {bound.value:,.8g}, "
         f"a relative gap of {significant(bound.gap, 2)}."
     )
     if bound.is_contradiction:
