@@ -39,7 +39,7 @@ MOST_LINKS = 100_000
 DRAWN_PAIRS = 200
 """Violated pairs that are drawn at first, at most."""
 
-NOTABLE = 0.01
+NOTABLE = 1 / 30
 """Violations beyond this fraction of the usual length are counted and drawn."""
 
 MET = 1e-9
