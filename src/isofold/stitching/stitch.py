@@ -8,7 +8,7 @@ blocks (thesis, eq. 5.13), whose dual bound certifies the answer; p = r is what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -46,6 +46,8 @@ class Alignment:
         √(misfit / variance in the overlaps): zero if all patches fit.
     unit : float
         Size of chart coordinates, in units of which the overlaps are measured.
+    held : ndarray of int of shape (n_held, 2)
+        Pairs of points whose distance further terms hold: known, or at its bound.
     """
 
     motions: RigidMotions
@@ -53,14 +55,15 @@ class Alignment:
     overlaps: Overlaps | None
     misfit: float
     unit: float = 1.0
+    held: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
 
-    def n_rigid_groups(self, dimensions: IntArray) -> int:
-        """Return into how many groups patches fall that can rotate against each other, or flip."""
+    def rigid_groups(self, dimensions: IntArray) -> IntArray:
+        """Return the group of every patch; groups can rotate against each other, or flip."""
         if self.overlaps is None:
-            return 1
+            return np.zeros(len(self.motions), dtype=np.intp)
         translations = self.motions.translations[:, None, :] / self.unit
         motions = np.concatenate([self.motions.rotations, translations], axis=1)
-        return self.overlaps.n_rigid_groups(motions, dimensions)
+        return self.overlaps.rigid_groups(motions, dimensions)
 
 
 def stitch(
@@ -108,11 +111,13 @@ def stitch(
         holders = np.flatnonzero(dims > k)
         rotations[holders, k] = rows[begin[holders] + k]
     misfit = float(np.sum(rows * (matrix @ rows)))
+    held = None if terms is None else terms.held(unit * (placement @ rows))
     # Overlaps of single points have no extent; that of charts is one.
     extent = overlaps.variance or float(overlaps.weights.sum())
     relative = np.sqrt(max(0.0, misfit) / extent)
     motions = RigidMotions(rotations, unit * rows[begin + dims])
-    return Alignment(motions, solution, overlaps, float(relative), unit)
+    aligned = Alignment(motions, solution, overlaps, float(relative), unit)
+    return aligned if held is None else replace(aligned, held=held)
 
 
 def _budget(n_entries: int) -> dict[Phase, int]:

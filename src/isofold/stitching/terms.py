@@ -26,6 +26,9 @@ from isofold.stitching.overlaps import Overlaps
 
 __all__ = ["NodeTerms", "StitchTerms", "pose", "solve"]
 
+AT_BOUND = 1e-3
+"""Difference of a squared distance from its bound, relative to it, up to which it is held there."""
+
 
 @dataclass(frozen=True, eq=False)
 class StitchTerms:
@@ -189,6 +192,13 @@ class NodeTerms:
     lower: FloatArray
     upper: FloatArray
     penalty: float | None
+
+    def held(self, placed: FloatArray) -> IntArray:
+        """Return the pairs whose distance is known or at its bound."""
+        squares = ((placed[self.pairs[:, 0]] - placed[self.pairs[:, 1]]) ** 2).sum(axis=1)
+        is_low = squares <= (1.0 + AT_BOUND) * self.lower
+        is_high = squares >= (1.0 - AT_BOUND) * self.upper
+        return np.asarray(self.pairs[is_low | is_high | (self.lower == self.upper)])
 
     def within(self, nodes: IntArray, *, n_nodes: int) -> NodeTerms:
         """Return the terms of a component with given nodes."""
