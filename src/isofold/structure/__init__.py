@@ -3,12 +3,16 @@
 from isofold.structure.groups import RigidGroup
 from isofold.structure.problem import StructureProblem
 from isofold.structure.result import FreeMotions, RelaxationBound, Structure, Violations
+from isofold.structure.rigidity import free_motions
+from isofold.structure.solve import StructureFromBounds
 
 __all__ = [
     "FreeMotions",
     "RelaxationBound",
     "RigidGroup",
     "Structure",
+    "StructureFromBounds",
     "StructureProblem",
     "Violations",
+    "free_motions",
 ]

@@ -54,6 +54,12 @@ class DistanceBounds:
             np.concatenate([self.weights, other.weights]),
         )
 
+    def renumbered(self, number: IntArray) -> DistanceBounds:
+        """Return the bounds between points that have a new number; others have a negative one."""
+        pairs = number[self.pairs]
+        kept = (pairs >= 0).all(axis=1)
+        return DistanceBounds(pairs[kept], self.lower[kept], self.upper[kept], self.weights[kept])
+
 
 @dataclass(frozen=True, eq=False)
 class Centers:
@@ -87,7 +93,7 @@ class Contacts:
         Two points are no nearer than the sum of their radii.
     exempt : ndarray of int of shape (n_exempt, 2)
         Pairs that may be nearer, such as atoms within three bonds. Pairs inside of rigid groups
-        and pairs with bounds always may.
+        and pairs with a lower bound of their own always may.
     """
 
     radii: FloatArray
@@ -320,7 +326,8 @@ class StructureProblem:
         radii : array-like of shape (n_points,) or float
             Two points are no nearer than the sum of their radii.
         exempt : array-like of int of shape (n_exempt, 2), default=()
-            Pairs that may be nearer. Pairs inside of rigid groups and pairs with bounds always may.
+            Pairs that may be nearer. Pairs inside of rigid groups, and pairs with a lower bound
+            of their own, always may.
 
         Returns
         -------
@@ -333,6 +340,35 @@ class StructureProblem:
             raise InvalidInputError(msg)
         return replace(
             self, contacts=Contacts(sizes, self._read_rows(exempt, 2, name="exempt pairs"))
+        )
+
+    def restricted(self, points: IntArray) -> Self:
+        """Return what is known of some of the points, counted from 0 in their order."""
+        number = np.full(self.n_points, -1)
+        number[points] = np.arange(len(points))
+        anchored = number[self.anchors.points] >= 0
+        held = number[self.centers.corners]
+        inside = (held >= 0).all(axis=1)
+        contacts = self.contacts
+        if contacts is not None:
+            exempt = number[contacts.exempt]
+            contacts = Contacts(contacts.radii[points], exempt[(exempt >= 0).all(axis=1)])
+        return replace(
+            self,
+            n_points=len(points),
+            names=tuple(self.names[point] for point in points) if self.names else (),
+            groups=tuple(
+                replace(group, points=number[group.points])
+                for group in self.groups
+                if (number[group.points] >= 0).all()
+            ),
+            bounds=self.bounds.renumbered(number),
+            angles=self.angles.renumbered(number),
+            centers=Centers(held[inside], self.centers.volumes[inside]),
+            anchors=Anchors(
+                number[self.anchors.points[anchored]], self.anchors.positions[anchored]
+            ),
+            contacts=contacts,
         )
 
     def name_of(self, point: int) -> str:

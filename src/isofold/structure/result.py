@@ -22,7 +22,7 @@ class Violations:
     Attributes
     ----------
     kinds : ndarray of str of shape (n_given,)
-        "group", "distance", "upper", "lower", "interval", "angle", "contact" or "anchor".
+        "group", "distance", "bound", "angle" or "contact".
     pairs : ndarray of int of shape (n_given, 2)
         The two points.
     lower, upper, found : ndarray of shape (n_given,)
@@ -45,7 +45,10 @@ class Violations:
 
     def of(self, *kinds: str) -> Violations:
         """Return the rows of some kinds."""
-        rows = np.isin(self.kinds, kinds)
+        return self.rows(np.isin(self.kinds, kinds))
+
+    def rows(self, rows: Any) -> Violations:
+        """Return some rows."""
         return Violations(
             self.kinds[rows], self.pairs[rows], self.lower[rows], self.upper[rows], self.found[rows]
         )
@@ -141,18 +144,25 @@ class Structure:
     vote : float
         How clearly local centers decide between the structure and its mirror image, from 0 to 1;
         NaN if there are none.
+    mirror_energy : float
+        Energy of the mirror image, which was refined as well; NaN if the vote was clear.
     variance_fraction : float
         Fraction of the variance of the relaxation that lies in the dimensions of the structure.
     violations : Violations
         How far it is from what was given.
     free_motions : FreeMotions
         Motions that rigid groups and known distances leave.
-    loose_motions : FreeMotions
-        Motions that are left if bounds that are met with equality are taken as distances.
+    undetermined_motions : FreeMotions
+        Motions that are left even if every bound is taken as a known distance: nothing that was
+        given is about them.
     relaxation : RelaxationBound or None
         What was proved.
     component : ndarray of int of shape (n_points,)
         Connected part of each point; parts lie at no known place relative to each other.
+    ensemble : ndarray of shape (n_starts, n_points, n_components)
+        The structures of all starts, least energy first, superimposed on the first.
+    energies : ndarray of shape (n_starts,)
+        Their energies.
     diagnosis : Diagnosis
         What was found.
     """
@@ -161,13 +171,21 @@ class Structure:
     coordinates: FloatArray
     energy: float
     vote: float
+    mirror_energy: float
     variance_fraction: float
     violations: Violations
     free_motions: FreeMotions
-    loose_motions: FreeMotions
+    undetermined_motions: FreeMotions
     relaxation: RelaxationBound | None
     component: IntArray
+    ensemble: FloatArray = field(repr=False)
+    energies: FloatArray
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
+
+    @property
+    def spread(self) -> FloatArray:
+        """Root mean square distance of each point from its mean over the starts; no error bar."""
+        return np.asarray(np.sqrt(self.ensemble.var(axis=0).sum(axis=1)))
 
     def named(self, pair: Any) -> tuple[str, str]:
         """Return what the two points of a pair are called."""

@@ -2,12 +2,72 @@
 
 from __future__ import annotations
 
-from isofold._findings.texts.text import Text
+from isofold._findings.texts.text import CONVERGENCE, DISCONNECTED, Text
 
 __all__ = ["STRUCTURE_TEXTS"]
 
 # Structures from bounds (isofold.structure.diagnosis).
-_BOUNDS: dict[str, Text] = {}
+_BOUNDS = {
+    "structure_parts": Text(
+        "Nothing that was given joins the {value:.0f} parts of {sizes} points. Each was solved by "
+        "itself; they lie side by side, not where they belong.",
+        "Add bounds between the parts, or read each by itself.",
+        category=DISCONNECTED,
+    ),
+    "broken_triangles": Text(
+        "{value:.0f} of the given distances contradict others in any dimension: {first} and "
+        "{second} are at least {excess:.3g} farther apart than a path of upper bounds between them "
+        "is long.",
+        "Check these bounds. If bounds have noise, pass a larger {p.slack}.",
+    ),
+    "contradictory_bounds": Text(
+        "No structure in any dimension meets all that was given: the weighted sum of squared "
+        "violations is at least {value:.3g}. These pairs carry most of it: {named}.",
+        "Check them. If bounds have noise in both directions, pass a larger {p.slack}.",
+    ),
+    "bounds_violated": Text("Given distances are violated by {value:.2g} (root mean square)."),
+    "bounds_violated/all": Text(
+        "Given distances are violated by {value:.2g} (root mean square; {worst:.2g} at worst, "
+        "between {first} and {second}): they contradict each other, or this is a wrong fold.",
+        "Pass a larger {p.n_init} and compare energies. If bounds have noise in both directions, "
+        "pass a larger {p.slack}.",
+    ),
+    "bounds_violated/some": Text(
+        "{n_large} of {n_given} given distances {n_large:?is|are} violated by more than "
+        "{large:.2g}, at worst by {worst:.2g} between {first} and {second}: a part of the "
+        "structure is trapped, or these bounds are wrong.",
+        "Check these bounds, or pass a larger {p.n_init}.",
+    ),
+    "hand_unknown": Text(
+        "Nothing that was given tells the structure from its mirror image.",
+        "Give the hand of a center, a rigid group that fills the space, or more anchors.",
+    ),
+    "hand_undecided": Text(
+        "The data hardly tell the structure from its mirror image: their energies are {energy:.3g} "
+        "and {mirror:.3g}, and local centers are undecided (vote {vote:.2f}).",
+        "Pass a larger {p.n_init}, or give more bounds. Do not rely on the fold.",
+    ),
+    "wrong_hands": Text(
+        "{n_wrong} of {n_hands} centers {n_wrong:?has|have} the wrong hand, the first at {first}.",
+        "Pass a larger {p.n_init}.",
+    ),
+    "undetermined_motions": Text(
+        "Nothing that was given is about {value:.0f} of the {n_free} motions that rigid groups are "
+        "free to make: {n_floppy:#point} of {n_points} could be elsewhere.",
+        "Do not read their coordinates as measured. See {a.structure_}.undetermined_motions.",
+    ),
+    "several_structures": Text(
+        "Another start ends with about the same energy ({other:.3g} and {energy:.3g}), but "
+        "{value:.2g} away (root mean square): the data do not determine the structure.",
+        "See {a.ensemble_}; give more bounds.",
+    ),
+    "relaxation_gap": Text(
+        "The relaxation is not proved to be optimal: its energy may be too large by {value:.2g}, "
+        "relative to its size.",
+        "This concerns the relaxation only; the structure may be right all the same.",
+        category=CONVERGENCE,
+    ),
+}
 
 # Files and restraints of proteins (isofold.structure.protein).
 _PROTEIN: dict[str, Text] = {}
