@@ -29,6 +29,7 @@ from isofold._findings.texts.assessment import ASSESSMENT_TEXTS
 from isofold._findings.texts.data import DATA_TEXTS
 from isofold._findings.texts.decision import DECISION_TEXTS
 from isofold._findings.texts.fits import FIT_TEXTS
+from isofold._findings.texts.structure import STRUCTURE_TEXTS
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
 from isofold.sdp import SDPSolution, Status
 
@@ -229,7 +230,7 @@ def test_every_finding_has_a_text():
 
 
 def test_no_two_rooms_word_one_finding():
-    rooms = (FIT_TEXTS, DATA_TEXTS, DECISION_TEXTS, ASSESSMENT_TEXTS)
+    rooms = (FIT_TEXTS, DATA_TEXTS, DECISION_TEXTS, ASSESSMENT_TEXTS, STRUCTURE_TEXTS)
     assert sum(map(len, rooms)) == len(TEXTS)
 
 

@@ -16,7 +16,7 @@ from isofold.structure.terms import Terms
 __all__ = ["diagnose"]
 
 
-def diagnose(structure: Structure, unit: float, rules: StructureRules) -> Diagnosis:
+def diagnose(structure: Structure, unit: float, slack: float, rules: StructureRules) -> Diagnosis:
     """Return all findings about a structure."""
     typical = rules.typical_length * unit
     return Diagnosis(
@@ -24,7 +24,7 @@ def diagnose(structure: Structure, unit: float, rules: StructureRules) -> Diagno
             *_find_parts(structure),
             *_find_broken(structure),
             *_find_contradiction(structure),
-            *_find_violations(structure, typical, rules),
+            *_find_violations(structure, typical, slack, rules),
             *_find_hand(structure, unit, rules),
             *_find_motions(structure),
             *_find_disagreement(structure, typical, rules),
@@ -77,13 +77,15 @@ def _find_contradiction(structure: Structure) -> Iterator[Finding]:
 
 
 def _find_violations(
-    structure: Structure, typical: float, rules: StructureRules
+    structure: Structure, typical: float, slack: float, rules: StructureRules
 ) -> Iterator[Finding]:
     """Find violations of distances, bounds and angles that are too large, or too many."""
     given = structure.violations.of("distance", "bound", "angle")
     if not len(given):
         return
-    excess = np.abs(given.excess)
+    # What the user has left as slack is no violation.
+    upper = np.where(given.lower < given.upper, slack, 1.0) * given.upper
+    excess = np.abs(given.found - np.clip(given.found, given.lower, upper))
     rms = float(np.sqrt((excess**2).mean()))
     worst = int(np.argmax(excess))
     first, second = structure.named(given.pairs[worst])

@@ -172,7 +172,7 @@ class StructureFromBounds(BaseStructureSolver):
             ensemble=_superimposed([each for each, _ in ensemble], component == 0),
             energies=np.array([energy for _, energy in ensemble]),
         )
-        return replace(structure, diagnosis=diagnose(structure, unit, rules))
+        return replace(structure, diagnosis=diagnose(structure, unit, slack, rules))
 
 
 @dataclass(frozen=True, eq=False)

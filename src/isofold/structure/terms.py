@@ -17,6 +17,10 @@ from isofold.structure.start import group_lengths
 
 __all__ = ["ContactList", "Terms", "natural_unit"]
 
+NEARLY_FLAT = 0.05
+"""Least extent of a group, relative to its largest, whose hand counts: a peptide plane that is bent
+by 2 % has one, but noise decides which."""
+
 
 def natural_unit(problem: StructureProblem, rules: StructureRules) -> float:
     """Return the length that is one in natural units."""
@@ -176,12 +180,16 @@ def _widest(group: RigidGroup, d: int) -> tuple[IntArray, float] | None:
     where = group.in_axes(d)
     chosen = [int(np.argmax(np.linalg.norm(where, axis=1)))]
     rest = where - where[chosen[0]]
+    extents = []
     for _ in range(d):
         # Each is the farthest from the subspace of those before: a pivoted QR.
         far = int(np.argmax(np.linalg.norm(rest, axis=1)))
-        axis = rest[far] / np.linalg.norm(rest[far])
+        extents.append(float(np.linalg.norm(rest[far])))
+        axis = rest[far] / extents[-1]
         rest = rest - np.outer(rest @ axis, axis)
         chosen.append(far)
+    if extents[-1] < NEARLY_FLAT * extents[0]:
+        return None
     corners = np.array([chosen])
     volume = float(Volumes(corners, np.zeros(1)).found(where)[0])
     return group.points[chosen], volume
