@@ -344,6 +344,7 @@ def _align(
             start=start,
             dimensions=charts.dimensions,
             terms=terms,
+            keep_small=plan.covers.has_patches,
         )
 
     alignment = stitched()

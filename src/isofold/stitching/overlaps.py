@@ -133,9 +133,13 @@ def _component_labels(pairs: IntArray, n: int) -> IntArray:
 
 
 def measure_overlaps(
-    cover: PatchCover, memberships: Memberships, coordinates: FloatArray
+    cover: PatchCover,
+    memberships: Memberships,
+    coordinates: FloatArray,
+    *,
+    keep_small: bool = False,
 ) -> Overlaps:
-    """Gather the moments of all overlaps."""
+    """Gather the moments of all overlaps, or of all but small ones that others make up for."""
     c, r = cover.n_patches, coordinates.shape[1]
     first, second = _pairs_within(memberships)
     rows = np.column_stack([coordinates, np.ones(len(coordinates))])[memberships.entries]
@@ -147,7 +151,7 @@ def measure_overlaps(
     found, overlap = np.unique(keys, return_inverse=True)
     counts = np.bincount(overlap, minlength=len(found))
     keep = _worth_keeping(found, counts, c, r)
-    if not keep.all():
+    if not keep_small and not keep.all():
         inside = keep[overlap]
         first, second = first[inside], second[inside]
         overlap = (np.cumsum(keep) - 1)[overlap[inside]]

@@ -17,7 +17,7 @@ from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.linalg.motions import RigidMotions
 from isofold.patches import Memberships, PatchCover
-from isofold.sdp import GramSDP, LowRankSDP, Phase, SDPSolution
+from isofold.sdp import ConicSDP, DenseSDP, GramSDP, LowRankSDP, Phase, SDPSolution
 from isofold.stitching.overlaps import Overlaps, joint_matrix, measure_overlaps
 from isofold.stitching.terms import NodeTerms, placement_matrix, pose, solve
 
@@ -71,12 +71,13 @@ def stitch(
     memberships: Memberships,
     coordinates: FloatArray,
     *,
-    solver: LowRankSDP,
+    solver: LowRankSDP | DenseSDP | ConicSDP,
     start: FloatArray | None = None,
     dimensions: IntArray | None = None,
     terms: NodeTerms | None = None,
+    keep_small: bool = False,
 ) -> Alignment:
-    """Align the patches of a cover."""
+    """Align the patches of a cover; rigid groups keep small overlaps, of two atoms of a bond."""
     c, r = cover.n_patches, coordinates.shape[1]
     dims = np.full(c, r) if dimensions is None else dimensions
     if c == 1 and terms is not None and (terms.variance or len(terms.pairs)):
@@ -91,7 +92,7 @@ def stitch(
     dims = np.maximum(dims, 1)
     # Rotations are of size one; coordinates of size one keep the joint matrix balanced.
     unit = float(np.sqrt(np.mean(coordinates**2))) or 1.0
-    overlaps = measure_overlaps(cover, memberships, coordinates / unit)
+    overlaps = measure_overlaps(cover, memberships, coordinates / unit, keep_small=keep_small)
     begin = np.concatenate([[0], np.cumsum(dims + 1)])[:-1]
     matrix, blocks = joint_matrix(overlaps, dims), np.column_stack([begin, dims])
     problem = GramSDP.stitching(matrix, blocks)

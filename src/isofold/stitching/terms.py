@@ -21,7 +21,16 @@ import scipy.sparse as sp
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError, UnboundedProblemError
 from isofold.patches import Memberships
-from isofold.sdp import Constraints, GramSDP, LowRankSDP, Phase, SDPSolution, square_constraints
+from isofold.sdp import (
+    ConicSDP,
+    Constraints,
+    DenseSDP,
+    GramSDP,
+    LowRankSDP,
+    Phase,
+    SDPSolution,
+    square_constraints,
+)
 from isofold.stitching.overlaps import Overlaps
 
 __all__ = ["NodeTerms", "StitchTerms", "pose", "solve"]
@@ -191,7 +200,7 @@ class NodeTerms:
     pairs: IntArray
     lower: FloatArray
     upper: FloatArray
-    penalty: float | None
+    penalty: float | FloatArray | None
 
     def held(self, placed: FloatArray) -> IntArray:
         """Return the pairs whose distance is known or at its bound."""
@@ -246,7 +255,7 @@ def pose(
 
 
 def solve(
-    solver: LowRankSDP,
+    solver: LowRankSDP | DenseSDP | ConicSDP,
     problem: GramSDP,
     start: FloatArray | None,
     terms: NodeTerms | None,
@@ -254,6 +263,9 @@ def solve(
 ) -> SDPSolution:
     """Solve a stitching; too strong a pull for variance is named as such."""
     try:
+        if not isinstance(solver, LowRankSDP):
+            # An interior point has neither start nor phases.
+            return solver.solve(problem)
         return solver.solve(problem, start=start, budget=budget)
     except UnboundedProblemError as error:
         if terms is None or not terms.variance:
