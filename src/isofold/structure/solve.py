@@ -11,7 +11,7 @@ frames eliminated. The stretch of the relaxation is that of maximum variance unf
 
 References
 ----------
-.. [1] P. Karimi Tadavani, "Nonlinear dimensionality reduction by isometric patch alignment", PhD
+.. [1] P. Khajehpour Tadavani, "Nonlinear Dimensionality Reduction by Manifold Unfolding", PhD
    thesis, University of Waterloo, 2013, section 5.2.3.
 """
 

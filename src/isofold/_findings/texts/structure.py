@@ -67,6 +67,12 @@ _BOUNDS = {
         "This concerns the relaxation only; the structure may be right all the same.",
         category=CONVERGENCE,
     ),
+    "relaxation_rank": Text(
+        "The relaxation fills {rank} dimensions: {value:.1%} of its variance is beyond the "
+        "{dimension} of the structure. What was given leaves it that freedom, and its optimum says "
+        "little about structures in {dimension} dimensions.",
+        "Give more or tighter bounds.",
+    ),
 }
 
 # Files and restraints of proteins (isofold.structure.protein).

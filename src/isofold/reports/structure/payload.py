@@ -106,7 +106,7 @@ def worst_first(violations: Violations, extent: float) -> IntArray:
 
 
 def notable(violations: Violations) -> float:
-    """Return from what size on a violation is worth a word: a hundredth of the usual length."""
+    """Return from what size on a violation is worth a word: a thirtieth of the usual length."""
     given = np.where(violations.lower > 0.0, violations.lower, violations.upper)
     given = given[np.isfinite(given) & (given > 0.0)]
     if len(given) == 0:
