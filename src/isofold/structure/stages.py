@@ -75,7 +75,9 @@ def solve_part(
         relaxed = relax(terms, beginning.places, pull, rules.relaxation_steps)
     relaxed, variances = principal(relaxed, terms.positions)
     fraction = float(variances[:d].sum() / max(variances.sum(), np.finfo(float).tiny))
-    return better_hand(terms, relaxed, fraction, partial(finish, pull=pull, rules=rules), rules)
+    shake = rules.shake * rng.standard_normal((problem.n_points, d))
+    ended = partial(finish, pull=pull, shake=shake, rules=rules)
+    return better_hand(terms, relaxed, fraction, ended, rules)
 
 
 def better_hand(
@@ -120,7 +122,7 @@ def hand(terms: Terms, Y: FloatArray) -> tuple[float, FloatArray | None]:
 
 
 def finish(
-    terms: Terms, Y: FloatArray, pull: Stretch, rules: StructureRules
+    terms: Terms, Y: FloatArray, pull: Stretch, shake: FloatArray, rules: StructureRules
 ) -> tuple[FloatArray, float]:
     """Return points in the dimension of the structure, and their energy."""
     d = terms.n_components
@@ -134,7 +136,8 @@ def finish(
                 soft.append(pull.scaled(fraction * pull.scale))
             Z, energy = descend(soft, Z, rules.squeeze_steps, squeeze=squeeze, fixed=fixed)
             steps.advance(objective=energy)
-    Z = np.ascontiguousarray(Z[:, :d])
+    Z = Z[:, :d] + shake
+    Z[terms.anchors] = terms.positions
     weight = 1.0
     total = sum(rounds for _, _, rounds in rules.refinement)
     with stage("refine", total=total) as steps:

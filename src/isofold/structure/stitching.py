@@ -169,7 +169,8 @@ class GroupStitching(BaseStructureSolver):
             variances[: self.n_components].sum() / max(variances.sum(), np.finfo(float).tiny)
         )
         still = Stretch(np.empty((0, 2), dtype=np.intp), np.empty(0))
-        ended = partial(finish, pull=still, rules=rules)
+        shake = np.zeros((problem.n_points, self.n_components))
+        ended = partial(finish, pull=still, shake=shake, rules=rules)
         solution = better_hand(terms, relaxed, fraction, ended, rules)
         where = unit * solution.coordinates
         energy = solution.energy * unit**2
