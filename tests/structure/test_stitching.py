@@ -25,7 +25,7 @@ MOLECULES = {
     "ethane": ("CC", 1),
     "butane": ("CCCC", 3),
     "alanine dipeptide": ("CC(=O)NC(C)C(=O)NC", 5),
-    "tetrapeptide": ("CC(=O)NCC(=O)NC(C)C(=O)NCC(=O)NC", 9),
+    "capped Gly-Ala-Gly": ("CC(=O)NCC(=O)NC(C)C(=O)NCC(=O)NC", 9),
 }
 
 
@@ -98,7 +98,7 @@ def test_torsions_that_upper_bounds_fix_come_back_exactly(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["alanine dipeptide", "tetrapeptide"])
+@pytest.mark.parametrize("name", ["alanine dipeptide", "capped Gly-Ala-Gly"])
 def test_larger_molecules_from_upper_bounds_by_an_interior_point(name):
     pytest.importorskip("cvxpy")
     X, groups = molecule(MOLECULES[name][0])

@@ -184,7 +184,7 @@ def _find_hinges(components: Sequence[StitchedComponent]) -> Finding:
         most,
         1,
         is_raised=most > 1,
-        form="" if n_motions else "flip",
+        form="flip" if most > 1 and not n_motions else "",
         patches=_numbered(components, loose),
         n_motions=n_motions,
     )

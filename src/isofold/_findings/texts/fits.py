@@ -61,8 +61,8 @@ _STITCHING = {
         "Use larger or more patches, or fix distances with {p.terms}.",
     ),
     "hinges/flip": Text(
-        "The patches form {value:.0f} groups that share too few points with each other, or only "
-        "points in a row: none can rotate, but each may be on the map as its mirror image.",
+        "The patches form {value:.0f} groups with too few points in common, or only points in a "
+        "row: none can rotate, but each may be on the map as its mirror image.",
         "Use larger or more patches, or compare the map with a distance between groups.",
     ),
     "contraction": Text(
