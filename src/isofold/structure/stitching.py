@@ -22,7 +22,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -30,7 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from isofold._findings import Diagnosis, Finding, Severity
+from isofold._findings import Finding, Severity
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_fraction, check_positive, check_seed
@@ -42,18 +42,16 @@ from isofold.stitching.overlaps import joint_matrix, measure_overlaps
 from isofold.stitching.stitch import Alignment, place, stitch
 from isofold.stitching.terms import NodeTerms
 from isofold.structure.base import BaseStructureSolver
-from isofold.structure.diagnosis import diagnose
+from isofold.structure.describe import describe
 from isofold.structure.energy import Stretch
 from isofold.structure.frames import principal
 from isofold.structure.groups import RigidGroup
 from isofold.structure.problem import StructureProblem
 from isofold.structure.result import RelaxationBound, Structure
-from isofold.structure.rigidity import free_motions
 from isofold.structure.rules import StructureRules
 from isofold.structure.stages import better_hand, finish
 from isofold.structure.start import onto_anchors, parts_of
 from isofold.structure.terms import Terms, natural_unit
-from isofold.structure.violations import violations_of
 
 __all__ = ["GramRows", "GroupStitching", "gram_rows"]
 
@@ -172,25 +170,17 @@ class GroupStitching(BaseStructureSolver):
         shake = np.zeros((problem.n_points, self.n_components))
         ended = partial(finish, pull=still, shake=shake, rules=rules)
         solution = better_hand(terms, relaxed, fraction, ended, rules)
-        where = unit * solution.coordinates
-        energy = solution.energy * unit**2
-        structure = Structure(
+        return describe(
             problem,
-            where,
-            energy,
-            vote=solution.vote,
-            mirror_energy=solution.mirror_energy * unit**2,
-            variance_fraction=fraction,
-            violations=violations_of(problem, where, rules),
-            free_motions=free_motions(problem, where),
-            undetermined_motions=free_motions(problem, where, with_bounds=True),
-            relaxation=_proof(alignment),
+            solution,
+            unit * solution.coordinates[None],
+            np.array([solution.energy * unit**2]),
+            unit=unit,
             component=np.zeros(problem.n_points, dtype=np.intp),
-            ensemble=where[None],
-            energies=np.array([energy]),
+            relaxation=_proof(alignment),
+            rules=rules,
+            further=_find_rank(fraction, self.n_components, alignment),
         )
-        found = diagnose(structure, unit, 1.0, rules).findings
-        return replace(structure, diagnosis=Diagnosis((*found, *_find_rank(structure, alignment))))
 
     def _refuse_parts(self, problem: StructureProblem) -> None:
         """Refuse what does not hang together, and problems without groups."""
@@ -383,14 +373,14 @@ def _proof(alignment: Alignment) -> RelaxationBound:
     return RelaxationBound(solution.primal * alignment.unit**2, solution.dual * alignment.unit**2)
 
 
-def _find_rank(structure: Structure, alignment: Alignment) -> Iterator[Finding]:
+def _find_rank(fraction: float, dimension: int, alignment: Alignment) -> Iterator[Finding]:
     """Find out whether the relaxation fills more dimensions than the structure has."""
-    beyond = 1.0 - structure.variance_fraction
+    beyond = 1.0 - fraction
     if alignment.solution is not None and beyond > WIDE:
         yield Finding.of(
             "relaxation_rank",
             Severity.NOTE,
             value=beyond,
             rank=alignment.solution.rank,
-            dimension=structure.coordinates.shape[1],
+            dimension=dimension,
         )
