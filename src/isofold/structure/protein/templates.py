@@ -224,20 +224,20 @@ class Templates:
         length = PROLINE_CN if is_proline else PEPTIDE_CN
         angle = CIS_CA_C_N if is_cis else PROLINE_CA_C_N if is_proline else CA_C_N
         made = {carbon: _flat(0.0, 0.0), nitrogen: _flat(length, 0.0)}
-        made[before["CA"]] = _polar(CA_C, angle)
-        if "O" in before:
-            made[before["O"]] = _polar(CARBONYL, -(PROLINE_O_C_N if is_proline else O_C_N))
+        angle_oxygen = PROLINE_O_C_N if is_proline else O_C_N
+        for name, reach, turn in (("CA", CA_C, angle), ("O", CARBONYL, -angle_oxygen)):
+            if name in before:
+                made[before[name]] = _polar(reach, turn)
         # The next CA lies on the side of O, unless the bond is cis.
         far, side = _flat(length, 0.0), -1.0 if is_cis else 1.0
         angle = CIS_C_N_CA if is_cis else PROLINE_C_N_CA if is_proline else C_N_CA
-        reach = PROLINE_NCA if is_proline else N_CA
-        made[after["CA"]] = far + _polar(reach, -side * (180.0 - angle))
-        for name, reach, angle in (
-            ("H", N_H, CIS_C_N_H if is_cis else C_N_H),
-            ("CD", PROLINE_NCD, CIS_C_N_CD if is_cis else C_N_CD),
+        for name, reach, turn in (
+            ("CA", PROLINE_NCA if is_proline else N_CA, angle - 180.0),
+            ("H", N_H, 180.0 - (CIS_C_N_H if is_cis else C_N_H)),
+            ("CD", PROLINE_NCD, 180.0 - (CIS_C_N_CD if is_cis else C_N_CD)),
         ):
             if name in after:
-                made[after[name]] = far + _polar(reach, side * (180.0 - angle))
+                made[after[name]] = far + _polar(reach, side * turn)
         return made
 
     def _star(self, center: int) -> dict[int, FloatArray] | None:
