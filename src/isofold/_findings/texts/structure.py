@@ -110,6 +110,10 @@ _PROTEIN = {
         "{n:#atom} {n:?has|have} no bonds: {which}.",
         "They are held by bounds only. Check their names and coordinates.",
     ),
+    "strange_bonds": Text(
+        "{n:#bond} {n:?is|are} much too short or too long: {which}.",
+        "Check names and coordinates of these atoms; the file may be damaged.",
+    ),
     "chain_breaks": Text(
         "Chains are broken in {n:#place}, where residues are missing: between {which}.",
         "Only bounds hold the parts together.",
