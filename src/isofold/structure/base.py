@@ -1,4 +1,4 @@
-"""The one base class of estimators of structures: check the problem, solve, record, warn."""
+"""The base classes of estimators of structures: check the problem, solve, record, warn."""
 
 from __future__ import annotations
 
@@ -15,11 +15,27 @@ from isofold.exceptions import InputTypeError, InvalidInputError
 from isofold.structure.problem import StructureProblem
 from isofold.structure.result import Structure
 
-__all__ = ["BaseStructureSolver"]
+__all__ = ["BaseStructureEstimator", "BaseStructureSolver"]
 
 
-class BaseStructureSolver(BaseEstimator, ABC):
-    """Base class of all estimators of structures.
+class BaseStructureEstimator(BaseEstimator):
+    """Base class of all that finds structures: what is recorded and told of one."""
+
+    n_components: Any
+    structure_: Structure
+
+    def _record(self, found: Structure) -> None:
+        """Set the fitted attributes, and warn of doubts."""
+        self.structure_ = found
+        self.coordinates_, self.violations_ = found.coordinates, found.violations
+        self.free_motions_, self.certificate_ = found.free_motions, found.relaxation
+        self.ensemble_, self.energies_ = found.ensemble, found.energies
+        self.spread_, self.diagnosis_ = found.spread, found.diagnosis
+        emit(found.diagnosis.findings)
+
+
+class BaseStructureSolver(BaseStructureEstimator, ABC):
+    """Base class of estimators of structures from a `StructureProblem`.
 
     A subclass keeps its parameters in a keyword-only ``__init__`` of plain assignments, among them
     `n_components`, and provides ``_solve(problem)``, which returns a `Structure` and sets nothing.
@@ -43,9 +59,6 @@ class BaseStructureSolver(BaseEstimator, ABC):
     """
 
     _dimensions: ClassVar[tuple[int, ...]] = (2, 3)
-
-    n_components: Any
-    structure_: Structure
 
     @abstractmethod
     def _solve(self, problem: StructureProblem) -> Structure:

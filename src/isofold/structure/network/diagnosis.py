@@ -86,7 +86,8 @@ def _errors(network: SensorNetwork, Y: FloatArray) -> FloatArray:
     """Return the relative errors of the ranges."""
     first, second = network.pairs.T
     lengths = np.linalg.norm(Y[first] - Y[second], axis=1)
-    least = 0.2 * float(np.median(network.ranges)) if len(network.ranges) else 1.0
+    typical = float(np.median(network.ranges)) if len(network.ranges) else 0.0
+    least = 0.2 * typical or 1.0
     return np.asarray((lengths - network.ranges) / np.maximum(network.ranges, least))
 
 

@@ -22,6 +22,8 @@ from isofold.structure.network.layout import Ranging, squared_errors
 
 __all__ = ["Flap", "FlapRules", "Repaired", "noise_variance", "repair_flaps"]
 
+EPS = float(np.finfo(np.float64).eps)
+
 LEAST_NOISE = 1e-3
 """Noise of ranges that counts as none, relative to the median one."""
 
@@ -36,6 +38,8 @@ class FlapRules:
         A range holds nothing if mirroring one end adds at most so many variances of the noise.
         In the plane, 1,000 nodes with 5 % noise, 8 networks: at 25 and 50 one of them stayed
         above the energy of the true layout, at 100 none. In space 25 and 200 end alike.
+    most_change : float
+        Change of the median range that always holds, however large the noise is.
     low : float
         Height above the hinge, in radii, up to which nodes count as part of it.
     reach : float
@@ -60,6 +64,7 @@ class FlapRules:
 
     cheap_in_plane: float = 100.0
     cheap_in_space: float = 25.0
+    most_change: float = 0.5
     low: float = 0.3
     reach: float = 1.5
     most: int = 100
@@ -190,7 +195,7 @@ def noise_variance(ranging: Ranging, Y: FloatArray) -> float:
 
 def _least(ranging: Ranging, relative: float) -> float:
     """Return the variance of a relative noise of the median range."""
-    typical = float(np.median(ranging.ranges.upper))
+    typical = max(float(np.median(ranging.ranges.upper)), EPS)
     return float((relative * typical) ** 2)
 
 
@@ -211,6 +216,7 @@ def _candidates(
     most = min(rules.most, ranging.n_nodes // 2)
     cheap = rules.cheap_in_plane if Y.shape[1] == 2 else rules.cheap_in_space
     cheap *= max(noise, _least(ranging, rules.least_noise))
+    cheap = min(cheap, _least(ranging, rules.most_change))
     begin, members, rows, costs = search.find(hinges, cheap, rules.low * ranging.scale, most)
     best = dict[bytes, _Candidate]()
     for k, (row, cost) in enumerate(zip(rows, costs, strict=True)):

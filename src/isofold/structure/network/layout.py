@@ -56,7 +56,7 @@ class Ranging:
         """How far ranges reach."""
         if self.radius is not None:
             return self.radius
-        return float(self.ranges.upper.max(initial=0.0))
+        return float(self.ranges.upper.max(initial=np.finfo(np.float64).eps))
 
     @property
     def adjacency(self) -> sp.csr_array:

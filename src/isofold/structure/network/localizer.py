@@ -20,13 +20,13 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from isofold._base import one_fit
-from isofold._findings import emit, setting
+from isofold._findings import setting
 from isofold._progress.stages import stage
 from isofold._validation import check_choice, check_count, check_flag, check_seed
 from isofold.exceptions import InputTypeError, InvalidInputError
+from isofold.structure.base import BaseStructureEstimator
 from isofold.structure.network.data import SensorNetwork
 from isofold.structure.network.diagnosis import NetworkRules, diagnose_network
 from isofold.structure.network.layout import relative_weights
@@ -39,7 +39,7 @@ from isofold.structure.violations import violations_of
 __all__ = ["NetworkLocalizer"]
 
 
-class NetworkLocalizer(BaseEstimator):
+class NetworkLocalizer(BaseStructureEstimator):
     """Positions of the nodes of a sensor network from noisy ranges and anchors.
 
     Parameters
@@ -92,7 +92,7 @@ class NetworkLocalizer(BaseEstimator):
     --------
     >>> import numpy as np
     >>> from isofold.structure.network import NetworkLocalizer, make_network
-    >>> network = make_network(60, degree=16, noise=0.0, n_anchors=6, random_state=1)
+    >>> network = make_network(60, degree=24, noise=0.0, n_anchors=6, random_state=0)
     >>> located = NetworkLocalizer(random_state=0).fit(network)
     >>> bool(np.abs(located.coordinates_ - network.positions).max() < 1e-6)
     True
@@ -145,7 +145,7 @@ class NetworkLocalizer(BaseEstimator):
             weights: Any = relative_weights(network.ranges, median) if is_relative else 1.0
             problem = network.problem(Y, weights=weights)
             motions = network_motions(network, Y)
-            self.structure_ = Structure(
+            structure = Structure(
                 problem,
                 Y,
                 located.energy,
@@ -161,11 +161,9 @@ class NetworkLocalizer(BaseEstimator):
                 energies=np.array([located.energy]),
                 diagnosis=found.diagnosis,
             )
-            self.coordinates_, self.standard_errors_ = Y, located.errors
-            self.is_ambiguous_, self.flaps_ = found.is_ambiguous, located.flaps
-            self.noise_, self.diagnosis_ = located.noise, found.diagnosis
-            self.violations_, self.free_motions_ = self.structure_.violations, motions
-            emit(found.diagnosis.findings)
+            self.standard_errors_, self.is_ambiguous_ = located.errors, found.is_ambiguous
+            self.flaps_, self.noise_ = located.flaps, located.noise
+            self._record(structure)
         return self
 
     def _refuse(self, network: SensorNetwork) -> None:

@@ -18,7 +18,7 @@ from isofold.structure.network.solve import SolveRules, settle, solve_layout
 from isofold.structure.network.start import start_layout
 from isofold.structure.network.uncertainty import standard_errors
 
-__all__ = ["LocateOptions", "Located", "Parts", "components_of", "locate_parts"]
+__all__ = ["LocateOptions", "Located", "Parts", "components_of", "locate_parts", "ranging_of"]
 
 FLAT_ANCHORS = 1e-3
 """Extent of anchors across their line or plane, relative to that along it, below which a part may
@@ -125,14 +125,14 @@ def locate_parts(network: SensorNetwork, parts: Parts, options: LocateOptions, r
     unit = float(np.median(network.ranges)) if len(network.ranges) else 1.0
     unit = unit if unit > 0.0 else 1.0
     where, errors = np.zeros((n, d)), np.zeros(n)
-    where[network.anchors.points] = network.anchors.positions
+    where[network.anchors.points] = network.anchors.positions.reshape(-1, d)
     energy, noise, flaps, n_mirrored = 0.0, 0.0, list[Flap](), 0
     together = np.flatnonzero(parts.is_located[parts.labels])
     alone = [np.flatnonzero(parts.labels == k) for k in np.flatnonzero(~parts.is_located)]
     for nodes in [together, *alone]:
         if len(nodes) < 2:
             continue
-        ranging = _ranging(network, nodes, unit, options.weights)
+        ranging = ranging_of(network, nodes, unit, options.weights)
         tries = []
         for k in range(options.n_init):
             start = _start(network, parts.labels[nodes], nodes, unit, d, rng)
@@ -166,7 +166,7 @@ def _one_layout(
     return replace(found, coordinates=Y, energy=energy)
 
 
-def _ranging(network: SensorNetwork, nodes: IntArray, unit: float, weights: str) -> Ranging:
+def ranging_of(network: SensorNetwork, nodes: IntArray, unit: float, weights: str) -> Ranging:
     """Return the ranges among some nodes, in a unit."""
     ranges = network.ranges / unit
     relative = relative_weights(ranges, 1.0) if weights == "relative" else np.ones(len(ranges))

@@ -1,0 +1,1 @@
+"""Coordinates from distances and bounds: proteins and sensor networks."""
