@@ -1,0 +1,1 @@
+"""Structures from rigid groups, distances and bounds: proteins and sensor networks."""
