@@ -40,6 +40,9 @@ COMMANDS = {
         "report": "Write a page to look at a map and its errors.",
         "compare": "Make maps by several methods and measure them all.",
     },
+    "Find structures": {
+        "protein": "Find the structure of a protein from bounds on distances.",
+    },
     "Look at data": {
         "dimension": "Estimate how many dimensions data really have.",
         "datasets": "List example data, or write some to a file.",

@@ -70,7 +70,81 @@ _BOUNDS = {
 }
 
 # Files and restraints of proteins (isofold.structure.protein).
-_PROTEIN: dict[str, Text] = {}
+_PROTEIN = {
+    "other_models": Text("The file has {n:#model}; model {model} is used."),
+    "alternate_locations": Text(
+        "{n:#residue} {n:?has|have} alternate locations; the one in parentheses is used: {which}."
+    ),
+    "double_residues": Text(
+        "{n:#residue} {n:?has|have} the number of the residue before and {n:?is|are} left out: "
+        "{which}."
+    ),
+    "double_atoms": Text("{n:#atom} {n:?is|are} listed twice; the first is used: {which}."),
+    "single_ions": Text("{n:#ion} of one atom {n:?is|are} left out: {which}."),
+    "waters": Text("{n:#molecule} of water {n:?is|are} left out."),
+    "elements_repaired": Text(
+        "The elements of {n:#atom} are missing or wrong in the file and were taken from the names."
+    ),
+    "no_hydrogens": Text(
+        "The file has no hydrogens, so that no bounds between hydrogens can be made of it.",
+        "Add hydrogens with a program such as reduce or PDB2PQR, or use a structure from NMR.",
+    ),
+    "unknown_residues": Text(
+        "{n:#residue} {n:?is|are} not in the Chemical Component Dictionary; bonds and geometry "
+        "{n:?is|are} taken from the coordinates: {which}."
+    ),
+    "nucleotides": Text(
+        "{n:#residue} {n:?is a nucleotide|are nucleotides}; the geometry of links between them is "
+        "taken from the coordinates: {which}."
+    ),
+    "ligands": Text(
+        "{n:#residue} {n:?is no amino acid|are no amino acids} and {n:?is|are} kept: {which}."
+    ),
+    "lone_atoms": Text(
+        "{n:#atom} {n:?has|have} no bonds: {which}.",
+        "They are held by bounds only. Check their names and coordinates.",
+    ),
+    "chain_breaks": Text(
+        "Chains are broken in {n:#place}, where residues are missing: between {which}.",
+        "Only bounds hold the parts together.",
+    ),
+    "missing_atoms": Text("{n:#heavy atom} {n:?is|are} missing in the file: {which}."),
+    "cis_peptides": Text("{n:#peptide bond} {n:?is|are} cis in the file and kept so: {which}."),
+    "no_template": Text(
+        "The ideal geometry of {n:#rigid group} is not known; it is taken from the coordinates: "
+        "{which}."
+    ),
+    "other_hand": Text(
+        "{n:#center} {n:?has|have} the other hand than the residue of that name: {which}.",
+        "The hand of the file is kept. Check for swapped names or a residue of the other hand.",
+    ),
+    "torsions_unused": Text("{n:#restraint} on torsions {n:?is|are} not used."),
+    "couplings_unused": Text("{n:#residual dipolar coupling} {n:?is|are} not used."),
+    "restraints_unbounded": Text(
+        "{n:#restraint} {n:?has|have} neither a lower nor an upper bound and {n:?is|are} left out: "
+        "{which}."
+    ),
+    "restraints_carried": Text(
+        "{n} of {total} bounds are about methyls, pairs or unassigned hydrogens: they were put on "
+        "the atoms that carry these, and loosened by the distance between."
+    ),
+    "restraints_ambiguous": Text(
+        "{n} of {total} restraints {n:?is|are} ambiguous and {n:?is|are} left out: a bound cannot "
+        "say that one of several pairs is near. They are {which}."
+    ),
+    "restraints_unknown": Text(
+        "{n} of {total} restraints {n:?names|name} atoms that the molecule does not have and "
+        "{n:?is|are} left out: {which}.",
+        "Check that the restraints belong to this molecule, and names of atoms.",
+    ),
+    "restraints_trivial": Text(
+        "{n} of {total} restraints {n:?is|are} between atoms that one atom carries and "
+        "{n:?is|are} left out: {which}."
+    ),
+    "residues_unmatched": Text(
+        "{n:#residue} of the restraints {n:?is|are} not in the molecule: {which}."
+    ),
+}
 
 # Sensor networks (isofold.structure.network).
 _NETWORK: dict[str, Text] = {}

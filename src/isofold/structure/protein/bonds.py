@@ -55,10 +55,10 @@ def bonds_of(
         for atoms in members:
             found.update(_near_bonds(atoms, elements, coordinates, bonded))
         found.update(_other_links(residues, residue_of, elements, coordinates))
-    by_name = [{atom_names[a]: int(a) for a in atoms} for atoms in members]
+    by_name = [{atom_names[int(a)]: int(a) for a in atoms} for atoms in members]
     found.update(_peptide_bonds(residues, by_name, coordinates))
     found.update(_phosphate_bonds(residues, by_name, coordinates))
-    found.update(_disulfide_bonds(residues, by_name, coordinates, disulfides))
+    found.update(_disulfide_bonds(by_name, coordinates, disulfides))
     return np.array(sorted(found), dtype=np.intp).reshape(-1, 2)
 
 
@@ -164,7 +164,6 @@ def _phosphate_bonds(
 
 
 def _disulfide_bonds(
-    residues: Sequence[Residue],
     by_name: Sequence[dict[str, int]],
     coordinates: FloatArray | None,
     given: Sequence[tuple[int, int]],

@@ -129,9 +129,7 @@ def problem_of(
     return problem if bounds is None else replace(problem, bounds=problem.bounds.joined(bounds))
 
 
-def _planar_atoms(
-    molecule: Molecule, templates: Templates, *, from_structure: bool
-) -> BoolArray:
+def _planar_atoms(molecule: Molecule, templates: Templates, *, from_structure: bool) -> BoolArray:
     """Return which atoms have all bonds in a plane: by coordinates, or by their chemistry."""
     planar = np.zeros(molecule.n_atoms, dtype=bool)
     seen = np.zeros(molecule.n_atoms, dtype=bool)
@@ -145,11 +143,11 @@ def _planar_atoms(
         else:
             planar[atom] = bool(known)
     # A nitrogen is held flat only by a flat carbon beside it.
-    for atom in np.flatnonzero(planar & seen):
-        if molecule.elements[atom] == "N":
-            planar[atom] = any(
+    for held in np.flatnonzero(planar & seen).tolist():
+        if molecule.elements[held] == "N":
+            planar[held] = any(
                 planar[other] and molecule.elements[other] == "C"
-                for other in templates.neighbors[atom]
+                for other in templates.neighbors[held]
             )
     return planar
 
@@ -170,7 +168,7 @@ def _own_coordinates(molecule: Molecule, group: AtomGroup, names: tuple[str, ...
 def _in_plane(where: FloatArray) -> FloatArray:
     """Return coordinates of a flat group in its plane."""
     left, extents, _ = np.linalg.svd(where - where.mean(axis=0), full_matrices=False)
-    return left[:, :2] * extents[:2]
+    return np.asarray(left[:, :2] * extents[:2])
 
 
 def _tetrahedra(

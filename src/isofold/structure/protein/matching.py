@@ -222,15 +222,11 @@ def _same(first: str, second: str) -> bool:
     return not first or first == second or alike
 
 
-def _findings(
-    tally: _Tally, restraints: Restraints, places: IntArray
-) -> tuple[Finding, ...]:
+def _findings(tally: _Tally, restraints: Restraints, places: IntArray) -> tuple[Finding, ...]:
     """Return what was left out or loosened."""
     findings = []
     if tally.n_carried:
-        findings.append(
-            Finding.of("restraints_carried", n=tally.n_carried, total=len(tally.pairs))
-        )
+        findings.append(Finding.of("restraints_carried", n=tally.n_carried, total=len(tally.pairs)))
     for code, severity, names in (
         ("restraints_ambiguous", Severity.NOTE, tally.ambiguous),
         ("restraints_unknown", Severity.DOUBT, tally.unknown),

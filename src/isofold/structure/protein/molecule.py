@@ -110,7 +110,7 @@ class Molecule:
         from isofold.structure.protein.components import component_of
 
         kinds = {name: component_of(name) for name in {r.name for r in self.residues}}
-        peptides = {n for n, found in kinds.items() if found is not None and found.kind == "peptide"}
+        peptides = {name for name, kind in kinds.items() if kind and kind.kind == "peptide"}
         return np.array(
             [
                 atom in BACKBONE and self.residues[k].name in peptides

@@ -1,9 +1,9 @@
 """Atoms that restraints name together: methyls, pairs of hydrogens, unassigned groups.
 
-A restraint on "HB%" says that one of several hydrogens is near, not which. A heavy atom that carries
-all of them, at most two bonds away, is at a distance from each that no torsion changes. If one
-hydrogen is within u of a point, the carrier is within u plus the largest of these distances: the
-bound on the carrier is looser, and never wrong.
+A restraint on "HB%" says that one of several hydrogens is near, not which. A heavy atom that
+carries all of them, at most two bonds away, is at a distance from each that no torsion changes. If
+one hydrogen is within u of a point, the carrier is within u plus the largest of these distances:
+the bound on the carrier is looser, and never wrong.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def named_atoms(residue: str, name: str) -> frozenset[str]:
 
     Notes
     -----
-    ``%``, ``*`` and ``#`` stand for any digits, ``x`` and ``y`` for one digit that was not assigned,
-    ``M`` and ``Q`` for the hydrogens of a methyl or of a pair, ``QQ`` for two methyls.
+    ``%``, ``*`` and ``#`` stand for any digits, ``x`` and ``y`` for one digit that was not
+    assigned, ``M`` and ``Q`` for the hydrogens of a methyl or of a pair, ``QQ`` for two methyls.
     """
     component = component_of(residue)
     if component is None:

@@ -40,9 +40,7 @@ def gemmi_of(purpose: str) -> Any:
     return require("gemmi", extra="structure", purpose=purpose)
 
 
-def read(
-    path: str | os.PathLike[str], *, model: int = 1, altloc: str = "largest"
-) -> Molecule:
+def read(path: str | os.PathLike[str], *, model: int = 1, altloc: str = "largest") -> Molecule:
     """Read a molecule from a PDB or mmCIF file, which may be compressed (.gz).
 
     Parameters
@@ -314,9 +312,7 @@ def listed(labels: Sequence[str]) -> str:
 
 def _breaks(molecule: Molecule, kinds: Sequence[str]) -> list[str]:
     """Return the residues after which a chain of amino acids is broken."""
-    linked = {
-        tuple(sorted(molecule.residue_of[list(pair)].tolist())) for pair in molecule.bonds
-    }
+    linked = {tuple(sorted(molecule.residue_of[list(pair)].tolist())) for pair in molecule.bonds}
     residues = molecule.residues
     return [
         f"{residues[k]} and {residues[k + 1].number} {residues[k + 1].name}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from isofold._files import read_path
-from isofold._findings import Finding, Severity
+from isofold._findings import Finding
 from isofold.structure.protein.molecule import Molecule, Residue
 from isofold.structure.protein.read import gemmi_of, listed, refuse_file, text_of_file
 from isofold.structure.protein.sequence import molecule_of_residues
@@ -281,8 +281,9 @@ def _distances(
     found = []
     for number, rows in enumerate(rows for name, rows in tables if name == dialect.distances):
         groups: dict[str, list[Row]] = {}
-        for k, row in enumerate(rows):
-            groups.setdefault(_value(row, dialect.identifier) or f"row {k + 1}", []).append(row)
+        for k, entry in enumerate(rows):
+            label = _value(entry, dialect.identifier) or f"row {k + 1}"
+            groups.setdefault(label, []).append(entry)
         for identifier, members in groups.items():
             combinations: dict[str, list[tuple[int, str, int, str]]] = {}
             for k, row in enumerate(members):
@@ -292,9 +293,7 @@ def _distances(
                 combinations.setdefault(label, []).append((*one, *other))
             lower, upper = _limits(dialect, members[0])
             name = identifier if number == 0 else f"{identifier} of list {number + 1}"
-            found.append(
-                Restraint(name, tuple(map(tuple, combinations.values())), lower, upper)
-            )
+            found.append(Restraint(name, tuple(map(tuple, combinations.values())), lower, upper))
     return found
 
 
@@ -332,15 +331,14 @@ def _disulfides(
 ) -> Iterator[tuple[int, int]]:
     """Yield the positions of cysteines that a file says are bonded."""
     for row in (row for name, rows in tables if name == dialect.links for row in rows):
-        ends = [
-            (keys.get((_value(row, dialect.chain, k), _value(row, dialect.number, k))), k)
+        first, second = (
+            keys.get((_value(row, dialect.chain, k), _value(row, dialect.number, k)), -1)
             for k in (1, 2)
-        ]
+        )
         atoms = {_value(row, dialect.atom, k) for k in (1, 2)}
-        places = [place for place, _ in ends if place is not None]
-        if len(places) == 2 and atoms == {"SG"}:
-            if all(residues[place].name == "CYS" for place in places):
-                yield places[0], places[1]
+        names = {residues[place].name for place in (first, second) if place >= 0}
+        if min(first, second) >= 0 and atoms == {"SG"} and names == {"CYS"}:
+            yield first, second
 
 
 def _unused(tables: Sequence[tuple[str, list[dict[str, str]]]]) -> Iterator[Finding]:
@@ -350,5 +348,4 @@ def _unused(tables: Sequence[tuple[str, list[dict[str, str]]]]) -> Iterator[Find
         if name in UNUSED:
             counts[UNUSED[name]] = counts.get(UNUSED[name], 0) + len(rows)
     for what, n in counts.items():
-        yield Finding.of("restraints_unused", Severity.NOTE, form=what, n=n)
-
+        yield Finding.of(f"{what}_unused", n=n)

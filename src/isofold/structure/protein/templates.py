@@ -30,6 +30,7 @@ PEPTIDE_CN, CARBONYL, CA_C, N_CA, N_H = 1.329, 1.231, 1.525, 1.458, 1.01
 CA_C_N, O_C_N, C_N_CA, C_N_H, C_N_CD = 116.6, 123.0, 121.7, 119.2, 125.6
 PROLINE_CN, PROLINE_NCA, PROLINE_NCD = 1.341, 1.466, 1.473
 PROLINE_CA_C_N, PROLINE_O_C_N, PROLINE_C_N_CA = 116.9, 122.0, 122.6
+CIS_CA_C_N, CIS_C_N_CA, CIS_C_N_CD, CIS_C_N_H = 119.0, 127.0, 120.6, 116.0
 CARBOXYLATE_CO, CA_C_OXT, C_H = 1.25, 117.5, 1.09
 DISULFIDE, CB_SG, CB_SG_SG = 2.033, 1.808, 103.8
 AMMONIUM_NH, AMMONIUM_NCA, CA_N_H = 1.03, 1.49, 109.5
@@ -91,13 +92,15 @@ class Templates:
     def __init__(self, molecule: Molecule) -> None:
         self.molecule = molecule
         self.neighbors = neighbors_of(molecule.n_atoms, molecule.bonds)
-        self.components = [component_of(residue.name) for residue in molecule.residues]
+        self.components: list[Component | None] = [
+            component_of(residue.name) for residue in molecule.residues
+        ]
         self.names = self._dictionary_names()
         self._cis = {tuple(sorted(pair)) for pair in molecule.cis.tolist()}
 
     def component(self, atom: int) -> Component | None:
         """Return the component of an atom's residue."""
-        return self.components[self.molecule.residue_of[atom]]
+        return self.components[int(self.molecule.residue_of[atom])]
 
     def is_planar(self, atom: int) -> bool | None:
         """Whether the bonds of an atom lie in a plane by its chemistry; None if that is unknown."""
@@ -200,24 +203,25 @@ class Templates:
         if not (set(before) <= {"CA", "O", "N"} and set(after) <= {"C", "CA", "H", "CD"}):
             return None
         is_proline = "CD" in after
-        side = -1.0 if tuple(sorted((carbon, nitrogen))) in self._cis else 1.0
+        is_cis = tuple(sorted((carbon, nitrogen))) in self._cis
+        # C at the origin, N on the first axis, CA and O on its two sides.
         length = PROLINE_CN if is_proline else PEPTIDE_CN
-        angle_before = PROLINE_CA_C_N if is_proline else CA_C_N
-        angle_oxygen = PROLINE_O_C_N if is_proline else O_C_N
-        angle_after = PROLINE_C_N_CA if is_proline else C_N_CA
-        # C at the origin, N on the first axis; atoms of one side above, of the other below it.
+        angle = CIS_CA_C_N if is_cis else PROLINE_CA_C_N if is_proline else CA_C_N
         made = {carbon: _flat(0.0, 0.0), nitrogen: _flat(length, 0.0)}
-        made[before["CA"]] = _polar(CA_C, angle_before)
+        made[before["CA"]] = _polar(CA_C, angle)
         if "O" in before:
-            made[before["O"]] = _polar(CARBONYL, -angle_oxygen)
-        far = _flat(length, 0.0)
-        made[after["CA"]] = far + _polar(
-            PROLINE_NCA if is_proline else N_CA, -side * (180.0 - angle_after)
-        )
-        if "H" in after:
-            made[after["H"]] = far + _polar(N_H, side * (180.0 - C_N_H))
-        if is_proline:
-            made[after["CD"]] = far + _polar(PROLINE_NCD, side * (180.0 - C_N_CD))
+            made[before["O"]] = _polar(CARBONYL, -(PROLINE_O_C_N if is_proline else O_C_N))
+        # The next CA lies on the side of O, unless the bond is cis.
+        far, side = _flat(length, 0.0), -1.0 if is_cis else 1.0
+        angle = CIS_C_N_CA if is_cis else PROLINE_C_N_CA if is_proline else C_N_CA
+        reach = PROLINE_NCA if is_proline else N_CA
+        made[after["CA"]] = far + _polar(reach, -side * (180.0 - angle))
+        for name, reach, angle in (
+            ("H", N_H, CIS_C_N_H if is_cis else C_N_H),
+            ("CD", PROLINE_NCD, CIS_C_N_CD if is_cis else C_N_CD),
+        ):
+            if name in after:
+                made[after[name]] = far + _polar(reach, side * (180.0 - angle))
         return made
 
     def _star(self, center: int) -> dict[int, FloatArray] | None:
@@ -374,9 +378,7 @@ def _methine(
     return np.array([np.zeros(3), *bonds, last])
 
 
-def _of_same_hand(
-    places: FloatArray, component: Component, labels: Sequence[str]
-) -> FloatArray:
+def _of_same_hand(places: FloatArray, component: Component, labels: Sequence[str]) -> FloatArray:
     """Return a tetrahedral star, mirrored if the dictionary's is its mirror image."""
     given = _ideal(component, labels)
     if np.linalg.det(given[2:] - given[1]) * np.linalg.det(places[2:] - places[1]) < 0:
