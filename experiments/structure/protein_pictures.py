@@ -29,6 +29,7 @@ def draw_methods(rows: Sequence[Row], path: Path) -> None:
     axes.set_xticks(range(len(proteins)), proteins, fontsize=8)
     axes.set_yscale("log")
     axes.set_yticks([0.1, 0.2, 0.5, 1, 2, 5], ["0.1", "0.2", "0.5", "1", "2", "5"], fontsize=8)
+    axes.minorticks_off()
     axes.set_ylabel("backbone of the core, RMSD in Å", fontsize=8)
     axes.grid(axis="y", alpha=0.3)
     axes.legend(fontsize=8, ncols=4, loc="upper center", bbox_to_anchor=(0.5, 1.14), frameon=False)
@@ -55,7 +56,7 @@ def draw_traces(molecule: protein.Molecule, found: Mapping[str, FloatArray], pat
 
 
 def draw_harder(rows: Sequence[Row], path: Path) -> None:
-    """Draw the core of runs on harder data beside their violations, by whether they were flagged."""
+    """Draw the core of runs on harder data beside their violations, flagged or not."""
     figure, axes = plt.subplots(figsize=(6.0, 3.6), layout="constrained")
     kinds = {
         "right hand, silent": (True, False, "o", "C0"),
