@@ -30,8 +30,9 @@ def folder(tmp_path_factory):
 
 
 def test_a_structure_is_found_and_compared(folder, tmp_path):
-    out = tmp_path / "found.pdb"
-    result = run("protein", folder / "peptide.pdb", "-o", out, "--keep", "1", "--core", "2-5")
+    out, page = tmp_path / "found.pdb", tmp_path / "page.html"
+    result = run("protein", folder / "peptide.pdb", "-o", out, "--keep", "1", "--core", "2-5",
+                 "--report", page)  # fmt: skip
     assert result.exit_code == 0, result.stderr
     lines = dict(line.rsplit(None, 1) for line in result.stdout.split("\n\n")[0].splitlines())
     molecule = protein.read(out)
@@ -43,6 +44,7 @@ def test_a_structure_is_found_and_compared(folder, tmp_path):
     assert float(lines["RMSD of the core"]) == pytest.approx(found.core, abs=2e-3)
     assert found.has_right_hand
     assert f"Wrote {out}." in result.stderr
+    assert "<title>peptide.pdb" in page.read_text("utf-8")
     again = run("protein", folder / "peptide.pdb", "-o", out)
     assert again.exit_code == 2
     assert "--force" in again.stderr
@@ -76,6 +78,8 @@ def test_a_structure_from_restraints_alone(folder, tmp_path):
         (["peptide.pdb"], "-o"),
         (["absent.pdb", "-o", "out.pdb"], "there is no such file"),
         (["peptide.pdb", "-o", "out.xyz"], "suffix"),
+        (["peptide.pdb", "-o", "peptide.pdb", "--force"], "read and written"),
+        (["peptide.pdb", "-o", "out.pdb", "--report", "page.txt"], ".html"),
         (["peptide.pdb", "-o", "out.pdb", "--model", "4"], "it has 1 model"),
         (["peptide.pdb", "-o", "out.pdb", "--core", "70-80"], "0 atoms of the backbone"),
         (["--restraints", "list.nef", "-o", "out.pdb", "--core", "1-3"], "--core needs"),

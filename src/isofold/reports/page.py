@@ -15,6 +15,7 @@ __all__ = ["fill_template", "policy", "read_asset", "read_script"]
 SCRIPTS = (
     "decode",
     "format",
+    "parts",
     "grid",
     "view",
     "colors",
@@ -39,9 +40,9 @@ def read_asset(name: str) -> str:
 
 
 @cache
-def read_script() -> str:
-    """Return the viewer as one script, with names of its own."""
-    parts = "\n".join(read_asset(f"{name}.js") for name in SCRIPTS)
+def read_script(names: tuple[str, ...] = SCRIPTS) -> str:
+    """Return a viewer as one script, with names of its own."""
+    parts = "\n".join(read_asset(f"{name}.js") for name in names)
     return f'"use strict";\n{{\n{parts}}}\n'
 
 

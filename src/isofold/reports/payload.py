@@ -23,7 +23,7 @@ from isofold.reports.packing import Packer, rounded
 from isofold.reports.thumbnails import Thumbnails, thumbnails
 from isofold.tables.page_columns import PageColumn
 
-__all__ = ["fill", "to_unit"]
+__all__ = ["fill", "pack_column", "to_unit"]
 
 COLUMN_BYTES = 13_000_000
 NEIGHBOR_BYTES = 8_000_000
@@ -141,7 +141,7 @@ def _pack_columns(
         names = "Fields are" if whole[0] else "Labels and fields are"
         notes.append(_kept_note(names, len(some), n_points))
     return [
-        _pack_column(packer, column, None if kept else some)
+        pack_column(packer, column, None if kept else some)
         for column, kept in zip(columns, whole, strict=True)
     ]
 
@@ -156,7 +156,8 @@ def _cost(column: PageColumn) -> float:
     return BASE64 * (texts + 4 * len(column.table) + codes)
 
 
-def _pack_column(packer: Packer, column: PageColumn, rows: IntArray | None) -> dict[str, Any]:
+def pack_column(packer: Packer, column: PageColumn, rows: IntArray | None) -> dict[str, Any]:
+    """Pack one column, of some rows or of all."""
     values = column.values if rows is None else column.values[rows]
     packed: dict[str, Any] = {"name": column.name, "kind": column.kind}
     if column.kind == "class":

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from isofold._findings import Finding
+from isofold._findings import Diagnosis, Finding
 from isofold._format import count, dimensions
 from isofold._typing import FloatArray
 from isofold.assessment import Assessment, Origin
@@ -19,8 +19,10 @@ __all__ = [
     "badges",
     "certificate",
     "decision",
+    "doubt_box",
     "doubts",
     "findings",
+    "note_box",
     "notes",
     "scale_text",
     "scorecard",
@@ -68,19 +70,27 @@ def badges(assessment: Assessment) -> str:
 
 def doubts(assessment: Assessment) -> str:
     """Return a box with the reasons to inspect the map before relying on it, if there are any."""
-    raised = assessment.diagnosis.raised
-    if not raised:
+    return doubt_box(assessment.diagnosis, what="map")
+
+
+def doubt_box(diagnosis: Diagnosis, *, what: str) -> str:
+    """Return a box with the doubts and failures of a diagnosis, if there are any."""
+    if diagnosis.is_sound:
         return ""
     return (
-        '<div class="box bad" id="doubts"><strong>Before you rely on this map</strong>'
-        f"{_list(raised)}</div>"
+        f'<div class="box bad" id="doubts"><strong>Before you rely on this {what}</strong>'
+        f"{_list(diagnosis.raised)}</div>"
     )
 
 
 def findings(assessment: Assessment) -> str:
     """Return a box with what is good to know but no doubt, if there is anything."""
     elsewhere = {finding.code for finding in assessment.decision.notes}
-    noted = [note for note in assessment.diagnosis.notes if note.code not in elsewhere]
+    return note_box([note for note in assessment.diagnosis.notes if note.code not in elsewhere])
+
+
+def note_box(noted: Sequence[Finding]) -> str:
+    """Return a box with findings that are good to know, if there are any."""
     if not noted:
         return ""
     return f'<div class="box" id="findings"><strong>Good to know</strong>{_list(noted)}</div>'

@@ -66,6 +66,11 @@ class Intervals:
         """Return the distances of the pairs."""
         return np.asarray(np.linalg.norm(Y[self.pairs[:, 0]] - Y[self.pairs[:, 1]], axis=1))
 
+    def excess(self, Y: FloatArray) -> FloatArray:
+        """Return by how much each distance is outside of its interval."""
+        lengths = self.lengths(Y)
+        return np.asarray(lengths - np.clip(lengths, self.lower, self.upper))
+
     def slopes(self, Y: FloatArray) -> FloatArray:
         """Return the derivative by the squared distance: the multiplier of each pair."""
         length = np.maximum(self.lengths(Y), 1e-12)
@@ -127,7 +132,11 @@ class Volumes:
         """Return the signed volumes in Y."""
         d = self.corners.shape[1] - 1
         edges = Y[self.corners[:, 1:], :d] - Y[self.corners[:, :1], :d]
-        return np.asarray(np.linalg.det(edges) / (6.0 if d == 3 else 2.0))
+        if d == 2:
+            (px, py), (qx, qy) = edges[:, 0].T, edges[:, 1].T
+            return np.asarray((px * qy - py * qx) / 2.0)
+        sides = np.cross(edges[:, 1], edges[:, 2])
+        return np.asarray((edges[:, 0] * sides).sum(axis=1) / 6.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
 from isofold.structure.energy import Intervals, Shapes, Volumes
 from isofold.structure.terms import Terms
 
-__all__ = ["polish"]
+__all__ = ["pair_jacobian", "polish"]
 
 CONVERGED = 1e-12
 """Relative decrease of the energy at which steps end."""
@@ -80,6 +80,12 @@ def _matrix(terms: Terms, Y: FloatArray, weight: float) -> sp.csr_array:
 
 def _of_pairs(term: Intervals, Y: FloatArray) -> sp.csr_array:
     """Return the matrix of intervals that are violated, or have no inside."""
+    jacobian = pair_jacobian(term, Y)
+    return sp.csr_array(jacobian.T @ jacobian)
+
+
+def pair_jacobian(term: Intervals, Y: FloatArray) -> sp.csr_array:
+    """Return √w times the derivatives of lengths that are violated, or known, by coordinates."""
     n, d = Y.shape
     lengths = term.lengths(Y)
     active = (lengths > term.upper) | (lengths < term.lower) | (term.lower == term.upper)
@@ -89,8 +95,7 @@ def _of_pairs(term: Intervals, Y: FloatArray) -> sp.csr_array:
     rows = np.repeat(np.arange(len(pairs)), 2 * d)
     columns = (pairs[:, :, None] * d + np.arange(d)).ravel()
     values = np.stack([apart, -apart], axis=1) * np.sqrt(weights)[:, None, None]
-    jacobian = sp.csr_array((values.ravel(), (rows, columns)), shape=(len(pairs), n * d))
-    return sp.csr_array(jacobian.T @ jacobian)
+    return sp.csr_array((values.ravel(), (rows, columns)), shape=(len(pairs), n * d))
 
 
 def _of_volumes(term: Volumes, Y: FloatArray) -> sp.csr_array:

@@ -57,8 +57,22 @@ class StructureRules:
         (100.0, 150, 4),
     )
     """Weight of shapes, iterations and rounds: contacts are listed anew in each round."""
+    shake: float = 0.01
+    """Noise before the refinement: the stretch leaves what is free straight or flat, where more
+    than its true motions seem possible."""
     polish_steps: int = 20
     """Steps of Gauss and Newton at the end: exact data are met to rounding in five to ten."""
+    small: int = 200
+    """Points up to which a start takes a tenth of a second."""
+    most_starts: tuple[int, int] = (16, 4)
+    """Most starts for small problems and for others, until one meets what was given."""
+    weaker: tuple[float, ...] = (1.0, 0.1, 0.01, 0.0)
+    """Fractions of the stretch in turn, start by start, for small problems: the exact realization
+    of a double banana or of a hinge with two bars need not be the most stretched one."""
+    shake_again: float = 0.25
+    """Noise before the refinement of small problems, times the number of the start."""
+    exact: float = 1e-12
+    """Energy per point at which a small problem counts as solved."""
     contact_reach: float = 1.4
     """Pairs nearer than this times the largest sum of radii are listed as possible contacts."""
     undecided: float = 0.3

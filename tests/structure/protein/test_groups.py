@@ -69,6 +69,12 @@ def test_a_structure_of_ideal_residues_has_their_groups(chain):
     assert (protein.group_dimensions(ideal) == protein.group_dimensions(own)).all()
 
 
+def test_traces_follow_the_chain(chain):
+    (trace,) = chain.traces
+    assert [chain.residue_of[atom] for atom in trace] == list(range(len(SEQUENCE)))
+    assert {chain.atom_names[atom] for atom in trace} == {"CA"}
+
+
 def test_an_indole_is_one_flat_group(chain):
     group = _group_with(chain, (2, "CG"), (2, "CZ2"))
     assert len(group) == 16

@@ -54,7 +54,7 @@ _BOUNDS = {
     "undetermined_motions": Text(
         "Nothing that was given is about {value:.0f} of the {n_free} motions that rigid groups are "
         "free to make: {n_floppy:#point} of {n_points} could be elsewhere.",
-        "Do not read their coordinates as measured. See {a.structure_}.undetermined_motions.",
+        "Do not read their coordinates as measured.",
     ),
     "several_structures": Text(
         "Another start ends with about the same energy ({other:.3g} and {energy:.3g}), but "
@@ -66,6 +66,12 @@ _BOUNDS = {
         "relative to its size.",
         "This concerns the relaxation only; the structure may be right all the same.",
         category=CONVERGENCE,
+    ),
+    "relaxation_rank": Text(
+        "The relaxation fills {rank} dimensions: {value:.1%} of its variance is beyond the "
+        "{dimension} of the structure. What was given leaves it that freedom, and its optimum says "
+        "little about structures in {dimension} dimensions.",
+        "Give more or tighter bounds.",
     ),
 }
 
@@ -147,6 +153,64 @@ _PROTEIN = {
 }
 
 # Sensor networks (isofold.structure.network).
-_NETWORK: dict[str, Text] = {}
+_NETWORK = {
+    "no_anchors": Text(
+        "There are no anchors: positions are known up to a rigid motion, which may mirror them."
+    ),
+    "no_anchors/parts": Text(
+        "There are no anchors, and no ranges join the {value:.0f} parts of the network. Each is "
+        "known up to a rigid motion; they lie side by side, not where they belong.",
+        "Read each part by itself, or add anchors.",
+        category=DISCONNECTED,
+    ),
+    "not_located": Text(
+        "{n:#node} in {n_parts:#part} {n:?is|are} not located: a part needs {least} anchors that "
+        "its ranges join, and {n_parts:?this one has|these have} fewer. They have coordinates, but "
+        "the part may be anywhere, rotated and mirrored, as far as its anchors let it.",
+        "Leave these nodes out, or add anchors or ranges.",
+        category=DISCONNECTED,
+    ),
+    "flat_anchors": Text(
+        "All anchors of {n:#node} lie on one {kind}: these nodes may be mirrored at it.",
+        "Add an anchor off the {kind}.",
+    ),
+    "few_ranges": Text(
+        "{n:#node} {n:?has|have} fewer than {least} ranges: by these alone there are several "
+        "positions."
+    ),
+    "flaps": Text(
+        "{n:#node} may be elsewhere: they belong to {n_flaps:#part} tied to the rest so narrowly "
+        "that the mirror image fits the ranges about as well.",
+        "See {a.flaps_} for the other positions, and {a.is_ambiguous_}. More ranges or anchors "
+        "there would decide.",
+    ),
+    "loose_nodes": Text(
+        "{n:#node} {n:?is|are} held loosely: noise moves {n:?it|them} by more than {limit_:.2g}, "
+        "and up to {worst:.2g}.",
+        "See {a.standard_errors_}.",
+    ),
+    "ranges_misfit": Text(
+        "{n:#range} {n:?misses|miss} the distance by more than {limit_:.0%}, which is five times "
+        "the noise; the worst is that of nodes {first} and {second}, by {worst:.0%}. They are "
+        "wrong, or the layout is folded there.",
+        "Check these ranges, or pass a larger {p.n_init}.",
+    ),
+    "anchors_misfit": Text(
+        "{n:#range} between anchors {n:?contradicts|contradict} their positions by more than "
+        "{limit_:.0%}, at worst by {worst:.0%} between {first} and {second}.",
+        "Check the positions of these anchors.",
+    ),
+    "radius_too_short": Text(
+        "{n:#range} {n:?is|are} longer than radios are said to reach: up to {longest:.3g}, but the "
+        "radius is {radius:.3g}.",
+        "Pass the true radius, or None if it is not known.",
+    ),
+    "ranges_missing": Text(
+        "{n:#pair} of nodes nearer than {near:.3g} {n:?has|have} no range ({value:.0%} of all such "
+        "pairs), although radios are said to reach farther. Links are missing, or the layout is "
+        "folded.",
+        "If not every pair within the radius has a range, pass None as the radius.",
+    ),
+}
 
 STRUCTURE_TEXTS = {**_BOUNDS, **_PROTEIN, **_NETWORK}

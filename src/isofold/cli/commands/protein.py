@@ -45,6 +45,7 @@ VOCABULARY = replace(
 )
 @file_argument("file", required=False)
 @output_option("-o", "--output", metavar="OUT", text="The structure (.pdb or .cif).", required=True)
+@output_option("--report", metavar="PAGE", text="A page to look at the structure (.html).")
 @force_option
 @option(
     "--restraints", section=DATA, type=click.Path(path_type=Path), metavar="NEF",
@@ -109,9 +110,50 @@ def protein_command(file: Path | None, restraints: Path | None, **options: Any) 
     without FILE, the protein is made from the sequence in the file of restraints. The figures go to
     standard output, in Angstrom.
     """
-    from isofold._files import check_path
     from isofold.structure import StructureFromBounds
     from isofold.structure.protein import compare, write
+
+    _check(file, restraints, options)
+    console, output = current_console(), options["output"]
+    with speaking(VOCABULARY):
+        molecule, bounds, findings = _read(file, restraints, options)
+        if file is not None and options["core"]:
+            # A core that is not there is refused before any work.
+            compare(molecule.coordinates, molecule, options["core"])
+        _tell(console, findings)
+        solver = StructureFromBounds(
+            slack=options["slack"],
+            n_init=options["n_init"],
+            certify=options["certify"],
+            random_state=options["seed"],
+            n_jobs=options["jobs"],
+        )
+        with watched(console) as seen:
+            solver.fit(molecule.problem(geometry=options["geometry"], bounds=bounds))
+        found = solver.structure_
+        compared = None if file is None else compare(found.coordinates, molecule, options["core"])
+        where = found.coordinates if compared is None else compared.coordinates
+        write(output, molecule, where, overwrite=options["force"])
+    _put(found, compared, (*findings, *found.diagnosis.findings), options)
+    for text in seen.messages:
+        console.note(text)
+    _tell(console, found.diagnosis.findings)
+    if compared is not None and not compared.has_right_hand:
+        console.warn("The structure is nearer to the mirror image of FILE than to FILE.")
+    console.say(f"Wrote {output}.")
+    if options["report"] is not None:
+        _write_page(found, molecule, file or restraints, options)
+        console.say(f"Wrote {options['report']}. Open it in a browser.")
+    if seen.is_interrupted:
+        return ExitCode.INTERRUPTED
+    is_sound = found.diagnosis.is_sound and not any(finding.is_raised for finding in findings)
+    return ExitCode.DOUBTFUL if options["strict"] and not is_sound else ExitCode.DONE
+
+
+def _check(file: Path | None, restraints: Path | None, options: dict[str, Any]) -> None:
+    """Refuse what cannot be done, before any work."""
+    from isofold._files import check_path
+    from isofold.cli.steps.outputs import Outputs
     from isofold.structure.protein.write import check_suffix
 
     if file is None and restraints is None:
@@ -121,41 +163,34 @@ def protein_command(file: Path | None, restraints: Path | None, **options: Any) 
         name = "--core" if options["core"] else "--geometry structure"
         msg = f"{name} needs a structure: name one before the options."
         raise click.UsageError(msg, click.get_current_context())
-    console, output = current_console(), options["output"]
-    check_suffix(output)
-    check_path(output, overwrite=options["force"], permission="--force")
-    with speaking(VOCABULARY):
-        molecule, bounds, findings = _read(file, restraints, options)
-        if file is not None and options["core"]:
-            compare(molecule.coordinates, molecule, options["core"])
-        _tell(console, findings)
-        problem = molecule.problem(geometry=options["geometry"], bounds=bounds)
-        solver = StructureFromBounds(
-            slack=options["slack"],
-            n_init=options["n_init"],
-            certify=options["certify"],
-            random_state=options["seed"],
-            n_jobs=options["jobs"],
-        )
-        with watched(console) as seen:
-            solver.fit(problem)
-        found, compared = solver.structure_, None
-        where = found.coordinates
-        if file is not None:
-            compared = compare(where, molecule, options["core"])
-            where = compared.coordinates
-        write(output, molecule, where, overwrite=options["force"])
-    for text in seen.messages:
-        console.note(text)
-    _put(found, compared, (*findings, *found.diagnosis.findings), options)
-    _tell(console, found.diagnosis.findings)
-    if compared is not None and not compared.has_right_hand:
-        console.warn("The structure is nearer to the mirror image of FILE than to FILE.")
-    console.say(f"Wrote {output}.")
-    if seen.is_interrupted:
-        return ExitCode.INTERRUPTED
-    is_sound = found.diagnosis.is_sound and not any(finding.is_raised for finding in findings)
-    return ExitCode.DOUBTFUL if options["strict"] and not is_sound else ExitCode.DONE
+    check_suffix(options["output"])
+    check_path(options["output"], overwrite=options["force"], permission="--force")
+    inputs = [path for path in (file, restraints) if path is not None]
+    if options["output"].resolve() in {path.resolve() for path in inputs}:
+        msg = f"{options['output']} is read and written. Name another file to write to."
+        raise click.UsageError(msg, click.get_current_context())
+    Outputs(page=options["report"], force=options["force"]).check(*inputs)
+
+
+def _write_page(
+    found: Structure, molecule: Molecule, source: Path | None, options: dict[str, Any]
+) -> None:
+    """Write the page of a structure, beside the file that it is compared with."""
+    from isofold.reports import StructureView, structure_report
+    from isofold.structure.protein.compare import core_atoms
+
+    backbone = molecule.is_backbone & core_atoms(options["core"], molecule)
+    view = StructureView(
+        bonds=molecule.bonds,
+        elements=molecule.elements,
+        reference=molecule.coordinates,
+        core=backbone.nonzero()[0] if molecule.coordinates is not None else None,
+        traces=molecule.traces,
+        unit="Å",
+    )
+    title = source.name if source is not None else "Structure"
+    page = structure_report(found, view=view, title=title)
+    page.save(options["report"], overwrite=options["force"])
 
 
 def _read(

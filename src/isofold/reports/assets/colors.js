@@ -15,18 +15,24 @@ function colorOptions(data) {
   const row = { name: "row number", kind: "number", values: rows, isKept: null };
   return [
     ...own,
-    { title: "distortion", column: distortion, isDistortion: true },
+    {
+      title: "distortion",
+      column: distortion,
+      isError: true,
+      note: "Mean error of the distances to a point's neighbors; 0.05 means 5%.",
+    },
     { title: "row number", column: row },
   ];
 }
 
 function makeScheme(option) {
   const { column } = option;
-  return column.kind === "class" ? classScheme(column) : numberScheme(column, option.isDistortion);
+  return column.kind === "class" ? classScheme(column) : numberScheme(column, option.isError);
 }
 
 function classScheme(column) {
   const { values, table, missing } = column;
+  const most = column.most || MOST_CLASSES;
   const counts = new Int32Array(table.length);
   let gaps = 0;
   for (let i = 0; i < values.length; i++) {
@@ -34,9 +40,9 @@ function classScheme(column) {
     else counts[values[i]]++;
   }
   let shown = Array.from(table.keys());
-  if (table.length > MOST_CLASSES) {
+  if (table.length > most) {
     shown.sort((a, b) => counts[b] - counts[a] || a - b);
-    shown = shown.slice(0, MOST_CLASSES - 1);
+    shown = shown.slice(0, most - 1);
   }
   const shadeOf = new Uint8Array(table.length).fill(OTHER_SHADE);
   shown.forEach((code, shade) => (shadeOf[code] = shade));
@@ -49,7 +55,7 @@ function classScheme(column) {
   const left = table.length - shown.length;
   if (left > 0) entries.push({ shade: OTHER_SHADE, text: `${grouped(left)} others`, count: rest });
   if (gaps > 0) entries.push({ shade: MISSING_SHADE, text: "missing", count: gaps });
-  return { kind: "class", name: column.name, shades, entries };
+  return { kind: "class", name: column.name, shades, entries, codes: shown, colors: column.colors };
 }
 
 function numberScheme(column, startsAtZero) {
@@ -65,7 +71,7 @@ function numberScheme(column, startsAtZero) {
       gaps++;
     } else shades[i] = Math.max(0, Math.min(254, (value - range.low) * factor));
   }
-  const word = column.kind === "time" ? time : (value) => number(value, 3);
+  const word = column.kind === "time" ? time : (value) => `${number(value, 3)} ${column.unit || ""}`.trim();
   return { kind: "number", name: column.name, shades, range, word, gaps };
 }
 
@@ -93,13 +99,19 @@ function rangeOf(values, startsAtZero) {
   return { low, high, cutsLow: least < low, cutsHigh: largest > high };
 }
 
+// Colors of classes: those of the palette, or their own, such as elements have.
+function classColors(scheme, theme, palette) {
+  const own = scheme.colors?.[theme];
+  return own ? scheme.codes.map((code) => own[code]) : palette[theme];
+}
+
 // Colors of all shades under a theme, as bytes, and the mark of each.
 function tableOf(scheme, palette, isDark) {
   const rgb = new Uint8Array(768);
   const marks = new Uint8Array(256);
   const put = (shade, color) => rgb.set(rgbOf(color), 3 * shade);
   if (scheme.kind === "class") {
-    const colors = isDark ? palette.dark : palette.light;
+    const colors = classColors(scheme, isDark ? "dark" : "light", palette);
     for (let shade = 0; shade < MOST_CLASSES; shade++) {
       put(shade, colors[shade % colors.length]);
       marks[shade] = Math.min(MARKS.length - 1, Math.floor(shade / colors.length));

@@ -5,6 +5,7 @@ function drawLegend(app) {
   legend.replaceChildren();
   if (app.scheme.kind === "class") drawClasses(app, legend);
   else drawBar(app, legend);
+  if (app.option.note) legend.append(make("p", { class: "quiet", text: app.option.note }));
 }
 
 function drawClasses(app, legend) {
@@ -69,9 +70,5 @@ function drawBar(app, legend) {
     const missing = make("p", { class: "quiet" }, swatch(app, MISSING_SHADE));
     missing.append(` ${grouped(gaps)} missing`);
     legend.append(missing);
-  }
-  if (app.option.isDistortion) {
-    const text = "Mean error of the distances to a point's neighbors; 0.05 means 5%.";
-    legend.append(make("p", { class: "quiet", text }));
   }
 }

@@ -13,6 +13,7 @@ class App {
     this.back = null;
     this.path = [];
     this.mode = "pan";
+    this.shiftMode = "lasso";
     this.options = colorOptions(data);
     this.meanDistortion = meanDistortion(data, data.distortion.keys());
     this.shownAxes = [0, Math.min(1, data.dims - 1)];
@@ -21,7 +22,7 @@ class App {
   start() {
     this.readTheme();
     this.chooseAxes();
-    const first = this.data.columns.length && this.data.hasLabel ? 0 : this.options.findIndex((o) => o.isDistortion);
+    const first = this.data.columns.length && this.data.hasLabel ? 0 : this.options.findIndex((o) => o.isError);
     byId("color-by").append(...this.options.map((o, i) => make("option", { value: i, text: o.title })));
     byId("color-by").value = String(first);
     this.colorBy(first);

@@ -4,23 +4,6 @@ const MOST_POINTS = 30000;
 const PHASES = 4; // Positions of a mark within a pixel.
 
 // Shapes of one area, around the origin.
-function traceMark(context, mark, r) {
-  context.beginPath();
-  if (mark === 0) context.arc(0, 0, r, 0, 2 * Math.PI);
-  else if (mark === 1) context.rect(-0.89 * r, -0.89 * r, 1.78 * r, 1.78 * r);
-  else if (mark === 2) {
-    context.moveTo(0, -1.5 * r);
-    context.lineTo(1.3 * r, 0.75 * r);
-    context.lineTo(-1.3 * r, 0.75 * r);
-  } else {
-    context.moveTo(0, -1.3 * r);
-    context.lineTo(1.3 * r, 0);
-    context.lineTo(0, 1.3 * r);
-    context.lineTo(-1.3 * r, 0);
-  }
-  context.closePath();
-}
-
 class Painter {
   constructor(canvas) {
     this.canvas = canvas;

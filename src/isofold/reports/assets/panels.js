@@ -12,14 +12,6 @@ function factsOf(app, row) {
   return [...facts, ["distortion", distortion], ["on the map", place]];
 }
 
-function factList(facts) {
-  const list = make("dl", { class: "facts" });
-  for (const [name, text] of facts) {
-    list.append(make("dt", {}, make("bdi", { text: name })), make("dd", {}, make("bdi", { text })));
-  }
-  return list;
-}
-
 // The picture of a row, or null.
 function thumbnailOf(data, row, side = 84) {
   if (data.images?.position && data.images.position[row] < 0) return null;
@@ -66,14 +58,7 @@ function showTooltip(app, x, y) {
     body.append(make("p", { class: "quiet", text }));
   }
   tooltip.replaceChildren(...(picture ? [picture] : []), body);
-  tooltip.hidden = false;
-  // Beside the point, on the side where there is room.
-  const room = tooltip.parentElement.getBoundingClientRect();
-  const { offsetWidth: w, offsetHeight: h } = tooltip;
-  const left = x + 16 + w > room.width ? x - 16 - w : x + 16;
-  const top = y + 16 + h > room.height ? y - 16 - h : y + 16;
-  tooltip.style.left = `${Math.max(4, Math.min(left, room.width - w - 4))}px`;
-  tooltip.style.top = `${Math.max(4, Math.min(top, room.height - h - 4))}px`;
+  placeTooltip(tooltip, x, y);
 }
 
 function showPoint(app) {
@@ -205,9 +190,5 @@ function showStatus(app, seen) {
   const count = `${grouped(seen.inView)} of ${grouped(app.data.n)} points in view`;
   const how = seen.isDensity ? ", drawn as density (stronger is more); zoom in for points" : "";
   byId("status").textContent = count + how;
-  const bar = scaleBar(app.data.scale / app.view.k);
-  byId("scale-line").style.width = `${bar.pixels}px`;
-  byId("scale-text").textContent = number(bar.length, 3);
+  showScale(app);
 }
-
-const say = (text) => (byId("live").textContent = text);

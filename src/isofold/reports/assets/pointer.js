@@ -39,9 +39,10 @@ class PointerControl {
     }
     this.from = this.last = place;
     this.isClick = true;
-    const { mode } = this.app;
-    const moves = mode === "pan" || mode === "rotate";
-    this.drawing = !moves ? mode : event.shiftKey ? "lasso" : null;
+    const isMoving = (mode) => mode === "pan" || mode === "rotate";
+    const { mode, shiftMode } = this.app;
+    this.mode = event.shiftKey && isMoving(mode) ? shiftMode : mode;
+    this.drawing = isMoving(this.mode) ? null : this.mode;
     if (this.drawing) this.app.path = [place];
   }
 
@@ -68,7 +69,7 @@ class PointerControl {
   drag(dx, dy) {
     const { app } = this;
     app.inspect(-1);
-    if (app.mode === "rotate") app.rotate(TURN * dx, TURN * dy);
+    if (this.mode === "rotate") app.rotate(TURN * dx, TURN * dy);
     else {
       app.view.pan(dx, dy);
       app.repaint();

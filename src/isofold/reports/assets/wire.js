@@ -1,7 +1,5 @@
 // Buttons and menus of the page, the theme, and the start.
 
-const MODES = ["pan", "lasso", "rectangle", "rotate"];
-
 function wire(app) {
   const onClick = (id, action) => byId(id).addEventListener("click", action);
   byId("color-by").addEventListener("change", (event) => app.colorBy(Number(event.target.value)));
@@ -25,14 +23,6 @@ function wire(app) {
   matchMedia("print").addEventListener("change", () => retheme(app));
 }
 
-function setMode(app, mode) {
-  app.mode = mode;
-  app.surface.dataset.tool = mode;
-  for (const other of MODES) {
-    byId(`mode-${other}`)?.setAttribute("aria-pressed", String(other === mode));
-  }
-}
-
 function highlightedRows(app) {
   const rows = [];
   for (let row = 0; row < app.data.n; row++) if (app.isHighlighted(row)) rows.push(row);
@@ -54,23 +44,6 @@ function wireAxes(app) {
       app.repaint();
     });
   });
-}
-
-function switchTheme(app) {
-  const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-  document.documentElement.dataset.theme = theme;
-  try {
-    localStorage.setItem("isofold-theme", theme);
-  } catch {
-    // Not remembered, then.
-  }
-  retheme(app);
-}
-
-function retheme(app) {
-  app.readTheme();
-  app.recolor();
-  app.paintNow();
 }
 
 (async () => {

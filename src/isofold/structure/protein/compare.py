@@ -14,7 +14,7 @@ from isofold.exceptions import InvalidInputError
 from isofold.linalg import procrustes
 from isofold.structure.protein.molecule import Molecule
 
-__all__ = ["Superposition", "compare"]
+__all__ = ["Superposition", "compare", "core_atoms"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ def compare(coordinates: Any, molecule: Molecule, core: Any = None) -> Superposi
     reference = molecule.need_coordinates("a comparison")
     where = molecule.check_coordinates(coordinates)
     backbone = molecule.is_backbone
-    chosen = backbone & _core_atoms(core, molecule)
+    chosen = backbone & core_atoms(core, molecule)
     if core is not None and chosen.sum() < 3:
         msg = (
             f"core={str(core)[:60]!r} has {chosen.sum()} atoms of the backbone, but three are "
@@ -108,7 +108,7 @@ def _distance(where: FloatArray, reference: FloatArray) -> float:
     return procrustes(where, reference, reflection=False).residual
 
 
-def _core_atoms(core: Any, molecule: Molecule) -> BoolArray:
+def core_atoms(core: Any, molecule: Molecule) -> BoolArray:
     """Return which atoms belong to a core that is given by residues or by atoms."""
     if core is None:
         return np.ones(molecule.n_atoms, dtype=bool)

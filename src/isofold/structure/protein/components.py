@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -103,26 +104,37 @@ def component_of(name: str) -> Component | None:
     """Return a component of the dictionary, or None if it has none of that name."""
     info = require("biotite.structure.info", extra="structure", purpose="isofold.structure.protein")
     code = _ALIASES.get(name, name)
-    try:
-        atoms = info.residue(code)
-    except KeyError:
+    names = info.get_from_ccd("chem_comp_atom", code, "atom_id")
+    # Single columns: the whole of the dictionary takes seconds to decode.
+    where = _coordinates(info, code) if names is not None else None
+    if where is None:
         return None
-    coordinates = np.asarray(atoms.coord, dtype=np.float64)
-    if not np.isfinite(coordinates).all():
-        return None
-    pairs = info.bonds_in_residue(code)
-    link = str(info.link_type(code) or "").upper()
+    elements = info.get_from_ccd("chem_comp_atom", code, "type_symbol").as_array()
+    ends = [info.get_from_ccd("chem_comp_bond", code, f"atom_id_{k}") for k in (1, 2)]
+    bonds = () if None in ends else zip(*(end.as_array() for end in ends), strict=True)
+    link = str(info.get_from_ccd("chem_comp", code, "type").as_array()[0]).upper()
     kind = "peptide" if "PEPTIDE" in link else "nucleotide" if "NA LINKING" in link else "other"
     return Component(
         code,
-        tuple(str(each) for each in atoms.atom_name),
-        tuple(str(each).upper() for each in atoms.element),
-        coordinates,
+        tuple(str(each) for each in names.as_array()),
+        tuple(str(each).upper() for each in elements),
+        where,
         frozenset(
-            (str(first), str(second)) for a, b in pairs for first, second in ((a, b), (b, a))
+            (str(first), str(second)) for a, b in bonds for first, second in ((a, b), (b, a))
         ),
         kind,
     )
+
+
+def _coordinates(info: Any, code: str) -> FloatArray | None:
+    """Return ideal coordinates of a component, else those of an example, else None."""
+    for column in ("pdbx_model_Cartn_{}_ideal", "model_Cartn_{}"):
+        axes = [info.get_from_ccd("chem_comp_atom", code, column.format(axis)) for axis in "xyz"]
+        if all(axis is not None and axis.mask is None for axis in axes):
+            where = np.column_stack([axis.as_array(float) for axis in axes])
+            if np.isfinite(where).all():
+                return where
+    return None
 
 
 def is_hydrogen_name(atom: str) -> bool:

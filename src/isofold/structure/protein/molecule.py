@@ -74,7 +74,7 @@ class Molecule:
     >>> from isofold.structure import protein
     >>> molecule = protein.from_sequence("GA")
     >>> molecule.n_atoms, molecule.names[-1]
-    (17, 'A/2 ALA HB3')
+    (20, 'A/2 ALA HB3')
     """
 
     atom_names: tuple[str, ...]
@@ -118,6 +118,24 @@ class Molecule:
             ],
             dtype=bool,
         )
+
+    @property
+    def traces(self) -> tuple[tuple[int, ...], ...]:
+        """Alpha carbons of each unbroken chain, in their order."""
+        is_alpha = self.is_backbone & np.array([name == "CA" for name in self.atom_names])
+        linked = {
+            (int(first), int(second))
+            for first, second in self.residue_of[self.bonds]
+            if first != second
+        }
+        chains: list[list[int]] = []
+        for atom in np.flatnonzero(is_alpha).tolist():
+            home = int(self.residue_of[atom])
+            if chains and (int(self.residue_of[chains[-1][-1]]), home) in linked:
+                chains[-1].append(atom)
+            else:
+                chains.append([atom])
+        return tuple(tuple(chain) for chain in chains)
 
     @property
     def sequence(self) -> tuple[str, ...]:

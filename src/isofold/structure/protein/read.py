@@ -14,7 +14,8 @@ import numpy as np
 
 from isofold._dependencies import require
 from isofold._files import read_path
-from isofold._findings import Finding, Severity
+from isofold._findings import Finding, Severity, setting
+from isofold._format import count
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_count
 from isofold.exceptions import InvalidInputError
@@ -81,7 +82,7 @@ def read(path: str | os.PathLike[str], *, model: int = 1, altloc: str = "largest
     if number > len(models):
         refuse_file(
             path,
-            f"it has {len(models)} models, but model={number} is wanted",
+            f"it has {count(len(models), 'model')}, but {setting('model', number)} is wanted",
             "Models are counted from 1",
         )
     atoms = _Atoms()

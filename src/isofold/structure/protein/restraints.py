@@ -204,11 +204,12 @@ STAR = _Dialect(
     "target_val",
     "target_val_uncertainty",
 )
+# What is told of other restraints, which are not used.
 UNUSED = {
-    "_nef_dihedral_restraint": "torsions",
-    "_torsion_angle_constraint": "torsions",
-    "_nef_rdc_restraint": "couplings",
-    "_rdc_constraint": "couplings",
+    "_nef_dihedral_restraint": "torsions_unused",
+    "_torsion_angle_constraint": "torsions_unused",
+    "_nef_rdc_restraint": "couplings_unused",
+    "_rdc_constraint": "couplings_unused",
 }
 
 
@@ -347,5 +348,5 @@ def _unused(tables: Sequence[tuple[str, list[dict[str, str]]]]) -> Iterator[Find
     for name, rows in tables:
         if name in UNUSED:
             counts[UNUSED[name]] = counts.get(UNUSED[name], 0) + len(rows)
-    for what, n in counts.items():
-        yield Finding.of(f"{what}_unused", n=n)
+    for code, n in counts.items():
+        yield Finding.of(code, n=n)

@@ -56,14 +56,17 @@ SIDE_ANGLES = {
     ("TRP", "CB"): 113.6, ("TYR", "CB"): 113.8,
 }  # fmt: skip
 
+# Guanidinium of arginine; the dictionary's is bent in its plane, and has NH1 far from CD.
+CZ_NE, CZ_NH, NE_CD, CZ_NE_CD, CZ_NE_HE = 1.329, 1.326, 1.460, 124.2, 117.9
+
 # Carboxylates of side chains: their carbon, its neighbor in the chain, the oxygens.
 CARBOXYLATES = {"ASP": ("CG", "CB", "OD1", "OD2"), "GLU": ("CD", "CG", "OE1", "OE2")}
 CARBOXYLATE_CC, C_C_CARBOXYLATE = 1.516, 118.4
 
-# Where ideal coordinates of the dictionary do not follow the names of IUPAC, whose atom they have:
-# NH1 of arginine lies on the side of CD, and hydrogens of one carbon or nitrogen have an order.
+# Hydrogens of one carbon or nitrogen whose ideal coordinates in the dictionary do not follow the
+# order of IUPAC.
 _SWAPS = {
-    "ARG": (("NH1", "NH2"), ("HB2", "HB3"), ("HG2", "HG3")),
+    "ARG": (("HB2", "HB3"), ("HG2", "HG3")),
     "GLN": (("HE21", "HE22"),),
     "ILE": (("HG12", "HG13"),),
     "LEU": (("HB2", "HB3"),),
@@ -74,10 +77,7 @@ SWAPPED = {
     for residue, pairs in _SWAPS.items()
     for first, second in pairs
     for one, other in ((first, second), (second, first))
-} | {
-    ("ARG", "HH11"): "HH21", ("ARG", "HH12"): "HH22", ("ARG", "HH21"): "HH12",
-    ("ARG", "HH22"): "HH11",
-}  # fmt: skip
+}
 
 
 class Templates:
@@ -124,6 +124,8 @@ class Templates:
             made = self._peptide_plane(*peptide)
         elif len(group.centers) == 1 and self._is_peptide(group.centers[0]):
             made = self._star(group.centers[0])
+        elif {self.names[atom] for atom in group.centers} == {"NE", "CZ", "NH1", "NH2"}:
+            made = self._guanidinium(group.atoms)
         else:
             made = self._from_dictionary(group.atoms)
         if made is None or not set(group.atoms) <= set(made):
@@ -184,6 +186,20 @@ class Templates:
         if component is None or not all(self.names[atom] for atom in atoms):
             return None
         return dict(zip(atoms, _ideal(component, [self.names[a] for a in atoms]), strict=True))
+
+    def _guanidinium(self, atoms: Sequence[int]) -> dict[int, FloatArray] | None:
+        """Return the flat end of arginine: CZ at the origin, NE on the first axis."""
+        amide, first, second = _flat(CZ_NE, 0.0), _polar(CZ_NH, 120.0), _polar(CZ_NH, -120.0)
+        places = {
+            "CZ": _flat(0.0, 0.0), "NE": amide, "NH1": first, "NH2": second,
+            "CD": amide + _polar(NE_CD, 180.0 - CZ_NE_CD),
+            "HE": amide + _polar(N_H, CZ_NE_HE - 180.0),
+            "HH11": first + _polar(N_H, 60.0), "HH12": first + _polar(N_H, 180.0),
+            "HH21": second + _polar(N_H, -60.0), "HH22": second + _polar(N_H, 180.0),
+        }  # fmt: skip
+        if not all(self.names[atom] in places for atom in atoms):
+            return None
+        return {atom: places[self.names[atom]] for atom in atoms}
 
     def _peptide_bond(self, group: AtomGroup) -> tuple[int, int] | None:
         """Return the atoms C and N of a peptide bond that a group turns with."""
