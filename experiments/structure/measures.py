@@ -84,4 +84,5 @@ def said(solver: StructureFromBounds) -> dict[str, Any]:
         "vote": structure.vote,
         "mirror energy": NOTHING if undecided else structure.mirror_energy,
         "variance": structure.variance_fraction,
+        "starts": len(structure.energies),
     }

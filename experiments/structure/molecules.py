@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -68,14 +68,19 @@ class Law:
         Options of `Molecule.nmr_bounds`.
     slack : float
         Factor of the bounds before solving.
-    n_init : int
+    n_init : int or "auto"
         Number of starts.
     """
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
     slack: float = 1.0
-    n_init: int = 1
+    n_init: int | Literal["auto"] = "auto"
+
+    @property
+    def is_long(self) -> bool:
+        """Whether there are many starts."""
+        return self.n_init != "auto" and self.n_init > 1
 
 
 QUARTER = {"cutoff": 5.0, "keep": 0.25}
@@ -84,7 +89,7 @@ TENTH = {"cutoff": 5.0, "keep": 0.1, "law": "class"}
 LAWS = (
     Law("c5k25", QUARTER),
     Law("class", {**QUARTER, "law": "class"}),
-    Law("class10", TENTH),
+    Law("class10, 1 start", TENTH, n_init=1),
     Law("class10, 6 starts", TENTH, n_init=6),
     Law("two-sided", {"law": "two_sided"}),
     Law("two-sided, slack 1.2", {"law": "two_sided"}, slack=1.2),

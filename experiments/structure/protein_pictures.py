@@ -42,14 +42,14 @@ def draw_traces(molecule: protein.Molecule, found: Mapping[str, FloatArray], pat
     reference = molecule.need_coordinates("a picture")[backbone]
     center = reference.mean(axis=0)
     axes_of = np.linalg.svd(reference - center, full_matrices=False)[2]
-    figure = plt.figure(figsize=(3.1 * len(found), 3.4), layout="constrained")
+    figure = plt.figure(figsize=(3.1 * len(found), 2.9), layout="constrained")
     for number, (name, where) in enumerate(found.items(), start=1):
         axes = figure.add_subplot(1, len(found), number, projection="3d")
         off = where[backbone] - reference
         rmsd = np.sqrt((off**2).sum(axis=1).mean())
         for trace, color, width in ((reference, "0.65", 3.5), (where[backbone], "C0", 1.2)):
             axes.plot(*((trace - center) @ axes_of.T).T, color=color, linewidth=width)
-        axes.set_box_aspect(np.ptp((reference - center) @ axes_of.T, axis=0), zoom=1.35)
+        axes.set_box_aspect(np.ptp((reference - center) @ axes_of.T, axis=0), zoom=1.6)
         axes.set_axis_off()
         axes.set_title(f"{name}: {rmsd:.2f} Å", fontsize=9)
     save(figure, path)

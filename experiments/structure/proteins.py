@@ -69,10 +69,10 @@ def harder(folder: Path, size: Size = FULL, chosen: Chosen = ALL) -> None:
         molecule = load(one)
         is_large = molecule.n_atoms > LARGE
         for law in size.few(LAWS):
-            if is_large and law.n_init > 1:
+            if is_large and law.is_long:
                 continue
             seeds = size.repeats(chosen.seeds)
-            for seed in range(min(seeds, FEW_SEEDS) if is_large or law.n_init > 1 else seeds):
+            for seed in range(min(seeds, FEW_SEEDS) if is_large or law.is_long else seeds):
                 bounds = molecule.nmr_bounds(**law.options, random_state=seed)
                 problem = molecule.problem(geometry="structure", bounds=bounds)
                 rows.append(_own_row(one, molecule, problem, law, seed))
@@ -181,7 +181,7 @@ def _classical_rows(
     for method, (coordinates, seconds) in _classical(problem).items():
         named = {"protein": one.name, "role": one.role, "law": THESIS.name, "seed": seed}
         counts = {"method": method, "atoms": molecule.n_atoms, "bounds": len(problem.bounds)}
-        unsaid = ("findings", "energy", "vote", "mirror energy", "variance")
+        unsaid = ("findings", "energy", "vote", "mirror energy", "variance", "starts")
         silent = dict.fromkeys(unsaid, NOTHING)
         found = judged(one, molecule, problem, coordinates)
         yield {**named, **counts, **found, **silent, "seconds": seconds}
