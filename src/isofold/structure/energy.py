@@ -214,7 +214,7 @@ def descend(
             gradient[fixed] = 0.0
         return value, gradient.ravel()
 
-    def end_if_interrupted(_: FloatArray) -> None:
+    def look(_: FloatArray) -> None:
         """Keep what there is once the user asks for an end."""
         if interrupted():
             raise StopIteration
@@ -222,7 +222,8 @@ def descend(
     budget = {"maxiter": iterations, "maxfun": 2 * iterations}
     settings: Any = {**budget, "maxcor": 12, "ftol": tol, "gtol": 1e-3 * np.sqrt(tol)}
     start = np.array(Y, dtype=np.float64).ravel()
+    after_each: Any = look
     found = minimize(
-        energy, start, jac=True, method="L-BFGS-B", options=settings, callback=end_if_interrupted
+        energy, start, jac=True, method="L-BFGS-B", options=settings, callback=after_each
     )
     return found.x.reshape(shape), float(found.fun)
