@@ -22,6 +22,7 @@ SUITES = (
     "local_maps",
     "neighbor_map",
     "non_vector",
+    "structure",
     "report",
     "storage",
     "mixed",

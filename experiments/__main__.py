@@ -26,6 +26,7 @@ PACKAGES = (
     "piecewise",
     "out_of_sample",
     "non_vector",
+    "structure",
     "shapes",
     "decisions",
     "real_data",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from isofold.exceptions import DataNotFoundError
 
-__all__ = ["read_members"]
+__all__ = ["read_member", "read_members"]
 
 CACHE = Path("~", ".cache", "isofold")
 
@@ -22,16 +22,23 @@ def read_members(package: str, names: tuple[str, ...]) -> list[str]:
     path = _archive(package)
     with tarfile.open(path) as archive:
         members = archive.getnames()
-        return [_text(archive, path, members, name) for name in names]
+        return [_content(archive, path, members, name).decode() for name in names]
 
 
-def _text(archive: tarfile.TarFile, path: Path, members: list[str], name: str) -> str:
+def read_member(package: str, name: str) -> bytes:
+    """Return the content of one file of a package's archive, as it is."""
+    path = _archive(package)
+    with tarfile.open(path) as archive:
+        return _content(archive, path, archive.getnames(), name)
+
+
+def _content(archive: tarfile.TarFile, path: Path, members: list[str], name: str) -> bytes:
     found = next((member for member in members if member.endswith(f"/{name}")), None)
     file = None if found is None else archive.extractfile(found)
     if file is None:
         msg = f"{path} has no file {name}; another release of the package may have it."
         raise DataNotFoundError(msg)
-    return file.read().decode()
+    return file.read()
 
 
 def _archive(package: str) -> Path:

@@ -1,1 +1,1 @@
-"""Coordinates from distances and bounds: proteins and sensor networks."""
+"""Structures from rigid groups, distances and bounds: proteins and sensor networks."""

@@ -79,7 +79,7 @@ def network(folder: Path, size: Size = FULL) -> None:
     rows = _run(cases, size)
     write_table(_averages(rows), folder / "structure_network")
     write_table(_growth(rows), folder / "structure_network_growth")
-    _draw(Case(size.points(1000), 2, 0.05, 1), folder / "structure_network.png")
+    _draw(Case(size.points(1000), 2, 0.05, 2), folder / "structure_network.png")
 
 
 def network_shapes(folder: Path, size: Size = FULL) -> None:
@@ -349,5 +349,6 @@ def _draw(case: Case, path: Path) -> None:
         axes.set_aspect("equal")
         axes.set_xticks([])
         axes.set_yticks([])
-    grid[1].legend(fontsize=8, loc="upper right")
+    handles, labels = grid[1].get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize=8, loc="outside lower center", ncols=2, frameon=False)
     save(figure, path)

@@ -95,7 +95,40 @@ def test_groups_of_atoms_that_turn_about_bonds_are_told():
     X, groups = peptide(8)
     ipa, names = flags_of(X, n_components=3, cover=Cover.patches(groups), chart="pca")
     assert "hinges" in names
-    assert ipa.diagnosis_["hinges"].value == len(groups)
+    found = ipa.diagnosis_["hinges"]
+    assert found.value == len(groups)
+    assert dict(found.parameters)["n_motions"] == len(groups) - 1
+    assert "7 free motions" in found.message()
+    assert len(found.patches) == len(groups) - 1
+
+
+def test_groups_that_share_one_atom_turn_three_ways():
+    X, groups = peptide(5)
+    # Every group without the first atom that it shares with the one before.
+    apart = [groups[0], *(group[1:] for group in groups[1:])]
+    ipa, names = flags_of(X, n_components=3, cover=Cover.patches(apart), chart="pca")
+    assert "hinges" in names
+    assert dict(ipa.diagnosis_["hinges"].parameters)["n_motions"] == 3 * 4
+
+
+def test_plates_in_the_plane_flip_but_do_not_turn():
+    X = np.random.default_rng(0).random((14, 2))
+    ipa, names = flags_of(X, cover=Cover.patches([range(8), range(6, 14)]), chart="pca")
+    assert "hinges" in names
+    assert "mirror image" in ipa.diagnosis_["hinges"].message()
+
+
+@pytest.mark.parametrize("chart", ["pca", "quadratic"])
+def test_given_groups_keep_atoms_that_are_far_from_all_others(chart):
+    # Without its last atom, which no other has for a neighbor, the second group is a rod as the
+    # first one is, and the map a line.
+    rod = np.column_stack([np.linspace(0.0, 1.0, 8), np.zeros(8)])
+    X = np.vstack([rod, [0.4, 2.0]])
+    groups = [range(8), [0, 7, 8]]
+    ipa, names = flags_of(X, n_components=2, cover=Cover.patches(groups), chart=chart)
+    assert len(ipa.node_samples_) == len(X)
+    assert names == set()
+    assert procrustes_error(ipa.embedding_, X) < 1e-6
 
 
 def test_flat_groups_in_one_plane_do_not_turn():

@@ -109,6 +109,17 @@ def test_anchors_fix_the_frame():
     np.testing.assert_array_equal(seen.positions, shifted.reference)
 
 
+def test_components_without_anchors_have_no_place():
+    structure, view = network_case(60)
+    # The last sensor is apart, and drawn anywhere.
+    places = structure.coordinates.copy()
+    places[-1] += 7.0
+    apart = replace(structure, coordinates=places, component=(np.arange(60) == 59).astype(int))
+    seen = superimpose(apart, read_view(view, apart))
+    assert seen.errors[-1] == 0.0
+    np.testing.assert_array_equal(seen.positions[:-1], view.reference[:-1])
+
+
 def test_points_that_the_reference_does_not_know():
     structure, view = molecule_case()
     known = np.array(view.reference)

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from isofold._progress.stages import interrupt, progress
 from isofold.exceptions import (
     DisconnectedGraphWarning,
     DoubtfulMapWarning,
     InputTypeError,
+    InterruptedFitWarning,
     InvalidInputError,
 )
 from isofold.linalg import procrustes
@@ -233,3 +235,17 @@ def test_a_wrong_distance_raises_a_doubt():
         model = solved(wrong, 3)
     assert "bounds_violated" in model.diagnosis_.codes
     assert tuple(model.violations_.pairs[0]) == tuple(bounds.pairs[0])
+
+
+def test_an_interrupted_fit_keeps_what_it_has():
+    problem, _ = bonded_chain()
+
+    def end_it(event):
+        if event.stage == "refine":
+            interrupt()
+
+    with pytest.warns(InterruptedFitWarning), progress(end_it):
+        model = solved(problem, 3, n_init=8)
+    assert len(model.energies_) == 1
+    assert np.isfinite(model.coordinates_).all()
+    assert "interrupted" in model.diagnosis_.codes

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from support.peptide import PEPTIDE
+
 N_HIDDEN = 6
 REPEATED = 16
 """Pixels that are alike: sines of 70,000 images would take long."""
@@ -45,7 +47,10 @@ def write_stand_ins(folder: Path) -> None:
     }
     for name, content in arrays.items():
         np.savez(folder / f"{name}.npz", **content)
-    _write_archive(folder / "biopython-0.tar.gz", _families(rng))
+    structures = {"Tests/PDB/1AS5.cif": PEPTIDE}
+    _write_archive(folder / "biopython-0.tar.gz", {**_families(rng), **structures})
+    structures = {"MDAnalysisTests/data/cobrotoxin_dry_neutral_0.pdb": PEPTIDE}
+    _write_archive(folder / "mdanalysistests-0.tar.gz", structures)
     _write_archive(folder / "grakel-0.tar.gz", _rings(rng))
 
 

@@ -25,7 +25,7 @@ from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
 from isofold.linalg._clusters import Seeds, rigid_clusters
 from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
 
-__all__ = ["BodyMotions", "free_motions_of", "null_vectors"]
+__all__ = ["BodyMotions", "free_motions_of", "null_vectors", "nullity"]
 
 TOLERANCE = 1e-9
 """Eigenvalue of KᵀK, relative to the mean of its diagonal, below which it is zero. True zeros are
@@ -177,7 +177,7 @@ def free_motions_of(
     pairs = pairs[home[pairs[:, 0]] != home[pairs[:, 1]]]
     K = _constraints(X, moving, home, pairs)
     H: Matrix = sp.csc_array(K.T @ K)
-    n_null, sigma = _nullity(H, tolerance)
+    n_null, sigma = nullity(H, tolerance)
     n_motions = n_null - _n_of_space(X, held)
     given = label[: len(bodies)]
     if n_motions <= 0:
@@ -312,7 +312,7 @@ def _constraints(X: FloatArray, bodies: _Bodies, home: IntArray, bars: IntArray)
     return sp.csr_array((np.concatenate(values), entries), shape=shape)
 
 
-def _nullity(H: Matrix, tolerance: float) -> tuple[int, float]:
+def nullity(H: Matrix, tolerance: float) -> tuple[int, float]:
     """Return how many eigenvalues are zero, and the limit below which they are."""
     side = H.shape[0]
     scale = float(H.diagonal().mean()) if side else 0.0

@@ -13,6 +13,7 @@ from isofold.neighbors import (
     enhance,
     find_outliers,
     find_settled,
+    subgraph,
 )
 from isofold.neighbors.edge_errors import edge_errors, mean_at_nodes
 from isofold.neighbors.point_set import PointSet
@@ -96,10 +97,12 @@ def stitch_components(
     whole: PointSet, plan: StitchingPlan, *, n_components: int, n_jobs: int | None
 ) -> StitchedMap:
     """Stitch all components of a graph and put them into one frame."""
-    used, charted = _without_small(whole, n_components), None
+    used = whole if plan.covers.has_patches else _without_small(whole, n_components)
     plan = replace(plan, covers=plan.covers.for_whole(used))
     charted = plan.covers.charted(used, 0)
-    if charted is not None and not charted[0].by_overlap:
+    if charted is not None and plan.covers.has_patches:
+        used = _joined_within(used, groups_of_cover(charted[0]), n_components, n_jobs)
+    elif charted is not None and not charted[0].by_overlap:
         is_outlier = outlying_members(*charted, find_settled(used.graph))
         if is_outlier.any() and not is_outlier.all():
             used = _without_small(used.restrict(np.flatnonzero(~is_outlier)), n_components)
@@ -121,6 +124,27 @@ def stitch_components(
             for number, each in enumerate(components)
         ]
     return StitchedMap(tuple(components), graph, used.samples)
+
+
+def _joined_within(
+    points: PointSet, groups: list[IntArray], n_components: int, n_jobs: int | None
+) -> PointSet:
+    """Return the points with a graph that connects those which given patches hold together.
+
+    A group of atoms may have one that is far from all others. Without it the group would be flat,
+    and lie elsewhere.
+    """
+    graph = points.graph
+    for nodes in groups:
+        part = subgraph(graph, nodes)
+        if connected_components(part).n_components > 1:
+            every = np.arange(len(nodes))
+            part = replace(part, node_of_sample=every, sample_of_node=every)
+            part = enhance(points.points[nodes], part, dimension=n_components, n_jobs=n_jobs)
+            joined = graph.with_bridges(nodes[part.bridges], part.lengths[part.is_bridge])
+            # They place no component: these points are one already.
+            graph = replace(joined, is_bridge=np.zeros(len(joined.edges), dtype=bool))
+    return replace(points, graph=graph)
 
 
 def _without_small(points: PointSet, n_components: int) -> PointSet:

@@ -101,6 +101,11 @@ class CoverMaker:
         return self._has_balls and self.n_patches is None
 
     @property
+    def has_patches(self) -> bool:
+        """Whether the patches themselves are given: they keep all of their points."""
+        return isinstance(self.cover, sp.csr_array)
+
+    @property
     def _has_balls(self) -> bool:
         return isinstance(self.cover, str) and self.cover == "balls"
 

@@ -170,10 +170,24 @@ def _find_misfit(components: Sequence[StitchedComponent]) -> Finding:
 
 
 def _find_hinges(components: Sequence[StitchedComponent]) -> Finding:
-    groups = max(
-        component.alignment.n_rigid_groups(component.charts.dimensions) for component in components
+    groups = [component.rigid_groups for component in components]
+    most = 1 + max(int(group.max()) for group in groups)
+    # Largest first: the patches of the others can move against it.
+    loose = [np.flatnonzero(group != np.bincount(group).argmax()) for group in groups]
+    n_motions = sum(
+        component.n_free_motions
+        for component, group in zip(components, groups, strict=True)
+        if group.any()
     )
-    return Finding.checked("hinges", groups, 1, is_raised=groups > 1)
+    return Finding.checked(
+        "hinges",
+        most,
+        1,
+        is_raised=most > 1,
+        form="flip" if most > 1 and not n_motions else "",
+        patches=_numbered(components, loose),
+        n_motions=n_motions,
+    )
 
 
 def _find_contraction(points: FloatArray, stitched: StitchedMap) -> Finding:

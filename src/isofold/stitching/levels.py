@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.linalg import principal_coordinates, procrustes
+from isofold.linalg.body_velocities import free_motions_of
 from isofold.linalg.motions import RigidMotions
 from isofold.neighbors.edge_errors import edge_errors
 from isofold.neighbors.point_set import PointSet
@@ -102,6 +103,21 @@ class StitchedComponent:
         extent = self.charts.spread * self.charts.coordinates.shape[1]
         tiny = np.finfo(np.float64).tiny
         return np.sqrt(misfit / np.maximum(total * extent, tiny))
+
+    @cached_property
+    def rigid_groups(self) -> IntArray:
+        """Group of every patch; groups can rotate against each other, or flip."""
+        return self.alignment.rigid_groups(self.charts.dimensions)
+
+    @cached_property
+    def n_free_motions(self) -> int:
+        """Number of independent motions of the rigid groups against each other."""
+        groups, patches = self.rigid_groups, self.memberships.patches
+        n = len(self.embedding)
+        keys = np.unique(groups[patches] * n + self.memberships.points)
+        owners, points = np.divmod(keys, n)
+        bodies = np.split(points, np.flatnonzero(np.diff(owners)) + 1)
+        return free_motions_of(self.embedding, bodies, bars=self.alignment.held).n_motions
 
     def moved(self, motions: RigidMotions) -> StitchedComponent:
         """Return the component after a single rigid motion."""
@@ -328,13 +344,14 @@ def _align(
             start=start,
             dimensions=charts.dimensions,
             terms=terms,
+            keep_small=plan.covers.has_patches,
         )
 
     alignment = stitched()
     all_members, few_more = len(cover.members), plan.rules.most_growth * len(memberships.entries)
     if (
         len(memberships.entries) < all_members <= few_more
-        and alignment.n_rigid_groups(charts.dimensions) > 1
+        and alignment.rigid_groups(charts.dimensions).any()
     ):
         # A hinge: points that belong to more patches may hold it.
         memberships = Memberships.strongest(cover, None, charts.is_off)

@@ -60,8 +60,8 @@ class Overlaps:
         """Total weight of every overlap."""
         return self.cross[:, -1, -1]
 
-    def n_rigid_groups(self, motions: FloatArray, dimensions: IntArray) -> int:
-        """Return into how many groups patches fall that overlaps tie together without a hinge.
+    def rigid_groups(self, motions: FloatArray, dimensions: IntArray) -> IntArray:
+        """Return the group of every patch: overlaps tie those of one together without a hinge.
 
         An overlap determines how one patch lies to the other if the points that they share span
         all dimensions of one of them (Theorem 1 of the thesis, where both have dimension r). Then
@@ -71,13 +71,15 @@ class Overlaps:
         first, second = (_homogeneous(motions[side]) for side in self.pairs.T)
         pairs: IntArray = self.pairs
         cross: FloatArray = first.swapaxes(1, 2) @ self.cross @ second
+        labels: IntArray = np.arange(len(dimensions))
         while True:
             is_tied = _ranks(cross) >= dimensions[pairs].min(axis=1)
             ties = _rigid_ties(pairs[is_tied], dimensions)
             groups = _component_labels(ties, len(dimensions))
             n = int(groups.max(initial=-1)) + 1
             if n == len(dimensions):
-                return n
+                return labels
+            labels = groups[labels]
             pairs, cross = _merged(groups[pairs], cross, n)
             members = dimensions
             dimensions = np.zeros(n, dtype=np.intp)
@@ -131,9 +133,13 @@ def _component_labels(pairs: IntArray, n: int) -> IntArray:
 
 
 def measure_overlaps(
-    cover: PatchCover, memberships: Memberships, coordinates: FloatArray
+    cover: PatchCover,
+    memberships: Memberships,
+    coordinates: FloatArray,
+    *,
+    keep_small: bool = False,
 ) -> Overlaps:
-    """Gather the moments of all overlaps."""
+    """Gather the moments of all overlaps, or of all but small ones that others make up for."""
     c, r = cover.n_patches, coordinates.shape[1]
     first, second = _pairs_within(memberships)
     rows = np.column_stack([coordinates, np.ones(len(coordinates))])[memberships.entries]
@@ -145,7 +151,7 @@ def measure_overlaps(
     found, overlap = np.unique(keys, return_inverse=True)
     counts = np.bincount(overlap, minlength=len(found))
     keep = _worth_keeping(found, counts, c, r)
-    if not keep.all():
+    if not keep_small and not keep.all():
         inside = keep[overlap]
         first, second = first[inside], second[inside]
         overlap = (np.cumsum(keep) - 1)[overlap[inside]]

@@ -8,7 +8,7 @@ blocks (thesis, eq. 5.13), whose dual bound certifies the answer; p = r is what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.linalg.motions import RigidMotions
 from isofold.patches import Memberships, PatchCover
-from isofold.sdp import GramSDP, LowRankSDP, Phase, SDPSolution
+from isofold.sdp import ConicSDP, DenseSDP, GramSDP, LowRankSDP, Phase, SDPSolution
 from isofold.stitching.overlaps import Overlaps, joint_matrix, measure_overlaps
 from isofold.stitching.terms import NodeTerms, placement_matrix, pose, solve
 
@@ -46,6 +46,8 @@ class Alignment:
         √(misfit / variance in the overlaps): zero if all patches fit.
     unit : float
         Size of chart coordinates, in units of which the overlaps are measured.
+    held : ndarray of int of shape (n_held, 2)
+        Pairs of points whose distance further terms hold: known, or at its bound.
     """
 
     motions: RigidMotions
@@ -53,14 +55,15 @@ class Alignment:
     overlaps: Overlaps | None
     misfit: float
     unit: float = 1.0
+    held: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
 
-    def n_rigid_groups(self, dimensions: IntArray) -> int:
-        """Return into how many groups patches fall that can rotate against each other, or flip."""
+    def rigid_groups(self, dimensions: IntArray) -> IntArray:
+        """Return the group of every patch; groups can rotate against each other, or flip."""
         if self.overlaps is None:
-            return 1
+            return np.zeros(len(self.motions), dtype=np.intp)
         translations = self.motions.translations[:, None, :] / self.unit
         motions = np.concatenate([self.motions.rotations, translations], axis=1)
-        return self.overlaps.n_rigid_groups(motions, dimensions)
+        return self.overlaps.rigid_groups(motions, dimensions)
 
 
 def stitch(
@@ -68,12 +71,13 @@ def stitch(
     memberships: Memberships,
     coordinates: FloatArray,
     *,
-    solver: LowRankSDP,
+    solver: LowRankSDP | DenseSDP | ConicSDP,
     start: FloatArray | None = None,
     dimensions: IntArray | None = None,
     terms: NodeTerms | None = None,
+    keep_small: bool = False,
 ) -> Alignment:
-    """Align the patches of a cover."""
+    """Align the patches of a cover; rigid groups keep small overlaps, of two atoms of a bond."""
     c, r = cover.n_patches, coordinates.shape[1]
     dims = np.full(c, r) if dimensions is None else dimensions
     if c == 1 and terms is not None and (terms.variance or len(terms.pairs)):
@@ -88,7 +92,7 @@ def stitch(
     dims = np.maximum(dims, 1)
     # Rotations are of size one; coordinates of size one keep the joint matrix balanced.
     unit = float(np.sqrt(np.mean(coordinates**2))) or 1.0
-    overlaps = measure_overlaps(cover, memberships, coordinates / unit)
+    overlaps = measure_overlaps(cover, memberships, coordinates / unit, keep_small=keep_small)
     begin = np.concatenate([[0], np.cumsum(dims + 1)])[:-1]
     matrix, blocks = joint_matrix(overlaps, dims), np.column_stack([begin, dims])
     problem = GramSDP.stitching(matrix, blocks)
@@ -108,11 +112,13 @@ def stitch(
         holders = np.flatnonzero(dims > k)
         rotations[holders, k] = rows[begin[holders] + k]
     misfit = float(np.sum(rows * (matrix @ rows)))
+    held = None if terms is None else terms.held(unit * (placement @ rows))
     # Overlaps of single points have no extent; that of charts is one.
     extent = overlaps.variance or float(overlaps.weights.sum())
     relative = np.sqrt(max(0.0, misfit) / extent)
     motions = RigidMotions(rotations, unit * rows[begin + dims])
-    return Alignment(motions, solution, overlaps, float(relative), unit)
+    aligned = Alignment(motions, solution, overlaps, float(relative), unit)
+    return aligned if held is None else replace(aligned, held=held)
 
 
 def _budget(n_entries: int) -> dict[Phase, int]:

@@ -21,10 +21,22 @@ import scipy.sparse as sp
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError, UnboundedProblemError
 from isofold.patches import Memberships
-from isofold.sdp import Constraints, GramSDP, LowRankSDP, Phase, SDPSolution, square_constraints
+from isofold.sdp import (
+    ConicSDP,
+    Constraints,
+    DenseSDP,
+    GramSDP,
+    LowRankSDP,
+    Phase,
+    SDPSolution,
+    square_constraints,
+)
 from isofold.stitching.overlaps import Overlaps
 
 __all__ = ["NodeTerms", "StitchTerms", "pose", "solve"]
+
+AT_BOUND = 1e-3
+"""Difference of a squared distance from its bound, relative to it, up to which it is held there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +200,14 @@ class NodeTerms:
     pairs: IntArray
     lower: FloatArray
     upper: FloatArray
-    penalty: float | None
+    penalty: float | FloatArray | None
+
+    def held(self, placed: FloatArray) -> IntArray:
+        """Return the pairs whose distance is known or at its bound."""
+        squares = ((placed[self.pairs[:, 0]] - placed[self.pairs[:, 1]]) ** 2).sum(axis=1)
+        is_low = squares <= (1.0 + AT_BOUND) * self.lower
+        is_high = squares >= (1.0 - AT_BOUND) * self.upper
+        return np.asarray(self.pairs[is_low | is_high | (self.lower == self.upper)])
 
     def within(self, nodes: IntArray, *, n_nodes: int) -> NodeTerms:
         """Return the terms of a component with given nodes."""
@@ -236,7 +255,7 @@ def pose(
 
 
 def solve(
-    solver: LowRankSDP,
+    solver: LowRankSDP | DenseSDP | ConicSDP,
     problem: GramSDP,
     start: FloatArray | None,
     terms: NodeTerms | None,
@@ -244,6 +263,9 @@ def solve(
 ) -> SDPSolution:
     """Solve a stitching; too strong a pull for variance is named as such."""
     try:
+        if not isinstance(solver, LowRankSDP):
+            # An interior point has neither start nor phases.
+            return solver.solve(problem)
         return solver.solve(problem, start=start, budget=budget)
     except UnboundedProblemError as error:
         if terms is None or not terms.variance:

@@ -5,9 +5,12 @@ from isofold.structure.problem import StructureProblem
 from isofold.structure.result import FreeMotions, RelaxationBound, Structure, Violations
 from isofold.structure.rigidity import free_motions
 from isofold.structure.solve import StructureFromBounds
+from isofold.structure.stitching import GramRows, GroupStitching, gram_rows
 
 __all__ = [
     "FreeMotions",
+    "GramRows",
+    "GroupStitching",
     "RelaxationBound",
     "RigidGroup",
     "Structure",
@@ -15,4 +18,5 @@ __all__ = [
     "StructureProblem",
     "Violations",
     "free_motions",
+    "gram_rows",
 ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 
 from isofold._base import one_fit
-from isofold._findings import emit, setting
+from isofold._findings import Diagnosis, Finding, Severity, emit, setting
+from isofold._progress.stages import interrupted
 from isofold.exceptions import InputTypeError, InvalidInputError
 from isofold.structure.problem import StructureProblem
 from isofold.structure.result import Structure
@@ -79,6 +81,18 @@ class BaseStructureSolver(BaseStructureEstimator, ABC):
             self._refuse(problem)
             self._record(self._solve(problem))
         return self
+
+    def _record(self, found: Structure) -> None:
+        """Set the fitted attributes, and warn of the doubts."""
+        if interrupted():
+            finding = Finding.of("interrupted", Severity.DOUBT)
+            found = replace(found, diagnosis=Diagnosis((*found.diagnosis.findings, finding)))
+        self.structure_ = found
+        self.coordinates_, self.violations_ = found.coordinates, found.violations
+        self.free_motions_, self.certificate_ = found.free_motions, found.relaxation
+        self.ensemble_, self.energies_ = found.ensemble, found.energies
+        self.spread_, self.diagnosis_ = found.spread, found.diagnosis
+        emit(found.diagnosis.findings)
 
     def _refuse(self, problem: StructureProblem) -> None:
         """Refuse what is no problem in this number of dimensions."""

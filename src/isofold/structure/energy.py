@@ -20,6 +20,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from scipy.optimize import minimize
 
+from isofold._progress.stages import interrupted
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.structure._energy import (
     add_areas,
@@ -213,8 +214,16 @@ def descend(
             gradient[fixed] = 0.0
         return value, gradient.ravel()
 
+    def look(_: FloatArray) -> None:
+        """Keep what there is once the user asks for an end."""
+        if interrupted():
+            raise StopIteration
+
     budget = {"maxiter": iterations, "maxfun": 2 * iterations}
     settings: Any = {**budget, "maxcor": 12, "ftol": tol, "gtol": 1e-3 * np.sqrt(tol)}
     start = np.array(Y, dtype=np.float64).ravel()
-    found = minimize(energy, start, jac=True, method="L-BFGS-B", options=settings)
+    after_each: Any = look
+    found = minimize(
+        energy, start, jac=True, method="L-BFGS-B", options=settings, callback=after_each
+    )
     return found.x.reshape(shape), float(found.fun)

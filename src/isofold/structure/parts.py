@@ -50,10 +50,14 @@ class Part:
 
     def until_met(self, starts: Iterable[Solution], rules: StructureRules) -> list[Solution]:
         """Return starts up to the first that meets what was given."""
-        found = []
+        found: list[Solution] = []
+        is_small = len(self.points) <= rules.small
         for each in starts:
             found.append(each)
-            if self._is_met(each, rules):
+            if is_small and each.energy <= rules.exact * len(self.points):
+                break
+            # Starts of small problems differ in their stretch: each kind is tried.
+            if (not is_small or len(found) >= len(rules.weaker)) and self._is_met(each, rules):
                 break
         return found
 
@@ -79,9 +83,7 @@ class Part:
         return replace(found, pairs=self.points[found.pairs])
 
     def _is_met(self, solution: Solution, rules: StructureRules) -> bool:
-        """Return whether a solution leaves no wish: another start would end no better."""
-        if len(self.points) <= rules.small:
-            return solution.energy <= rules.exact * len(self.points)
+        """Return whether a solution meets what was given, and is no mirror image."""
         excess = np.abs(self.terms.bounds.excess(solution.coordinates))
         rms = float(np.sqrt((excess**2).mean())) if len(excess) else 0.0
         is_decided = not solution.mirror_energy < rules.mirror_ratio * solution.energy

@@ -11,32 +11,29 @@ frames eliminated. The stretch of the relaxation is that of maximum variance unf
 
 References
 ----------
-.. [1] P. Karimi Tadavani, "Nonlinear dimensionality reduction by isometric patch alignment", PhD
+.. [1] P. Khajehpour Tadavani, "Nonlinear Dimensionality Reduction by Manifold Unfolding", PhD
    thesis, University of Waterloo, 2013, section 5.2.3.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from isofold._parallel import ordered_map
-from isofold._progress.stages import interrupted, stage
+from isofold._progress.stages import interrupted, interruptible, stage, until_interrupted
 from isofold._typing import Auto
 from isofold._validation import check_count, check_flag, check_positive, check_seed
 from isofold.exceptions import InvalidInputError
 from isofold.structure.base import BaseStructureSolver
-from isofold.structure.diagnosis import diagnose
+from isofold.structure.describe import describe
 from isofold.structure.parts import Part, assembled, superimposed
 from isofold.structure.problem import StructureProblem
 from isofold.structure.result import Structure
-from isofold.structure.rigidity import free_motions
 from isofold.structure.rules import StructureRules
 from isofold.structure.start import parts_of
 from isofold.structure.terms import natural_unit
-from isofold.structure.violations import violations_of
 
 __all__ = ["StructureFromBounds"]
 
@@ -148,30 +145,24 @@ class StructureFromBounds(BaseStructureSolver):
             part = Part.of(problem, component == number, self.n_components, unit, slack, rules)
             seeds = rng.randint(2**31 - 1, size=n_init or part.most_starts(rules))
             run = partial(part.solution, strength=strength, rules=rules)
-            with stage("solve a part", total=len(seeds)) as steps:
+            with interruptible(), stage("solve a part", total=len(seeds)) as steps:
                 starts = ordered_map(run, enumerate(seeds), n_jobs=self.n_jobs, steps=steps)
+                starts = until_interrupted(starts)
                 found = list(starts) if n_init else part.until_met(starts, rules)
                 solved.append((part, sorted(found, key=lambda each: each.energy)))
         ensemble = assembled(solved, unit)
         proof = None
         if is_certified and not interrupted():
-            with stage("certify"):
+            with interruptible(), stage("certify"):
                 proof = solved[0][0].proof(rng.randint(2**31 - 1), strength=strength, rules=rules)
-        where = ensemble[0][0]
-        best = solved[0][1][0]
-        structure = Structure(
+        return describe(
             problem,
-            where,
-            ensemble[0][1],
-            vote=best.vote,
-            mirror_energy=best.mirror_energy * unit**2,
-            variance_fraction=best.variance_fraction,
-            violations=violations_of(problem, where, rules),
-            free_motions=free_motions(problem, where),
-            undetermined_motions=free_motions(problem, where, with_bounds=True),
-            relaxation=proof,
+            solved[0][1][0],
+            superimposed([each for each, _ in ensemble], component == 0),
+            np.array([energy for _, energy in ensemble]),
+            unit=unit,
             component=component,
-            ensemble=superimposed([each for each, _ in ensemble], component == 0),
-            energies=np.array([energy for _, energy in ensemble]),
+            relaxation=proof,
+            rules=rules,
+            slack=slack,
         )
-        return replace(structure, diagnosis=diagnose(structure, unit, slack, rules))

@@ -14,7 +14,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -28,7 +30,7 @@ from isofold.structure.rules import StructureRules
 from isofold.structure.start import begin, onto_anchors
 from isofold.structure.terms import Terms
 
-__all__ = ["Solution", "solve_part"]
+__all__ = ["Solution", "better_hand", "finish", "solve_part"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +75,26 @@ def solve_part(
         relaxed = relax(terms, beginning.places, pull, rules.relaxation_steps)
     relaxed, variances = principal(relaxed, terms.positions)
     fraction = float(variances[:d].sum() / max(variances.sum(), np.finfo(float).tiny))
+    shake = rules.shake * rng.standard_normal((problem.n_points, d))
+    ended = partial(finish, pull=pull, shake=shake, rules=rules)
+    return better_hand(terms, relaxed, fraction, ended, rules)
+
+
+def better_hand(
+    terms: Terms,
+    relaxed: FloatArray,
+    fraction: float,
+    finished: Callable[[Terms, FloatArray], tuple[FloatArray, float]],
+    rules: StructureRules,
+) -> Solution:
+    """Return what a relaxation ends as, mirrored if centers say so, or if that has less energy."""
     vote, image = hand(terms, relaxed)
     if vote < 0.0 and image is not None:
         relaxed, image, vote = image, relaxed, -vote
-    shake = rules.shake * rng.standard_normal((problem.n_points, d))
-    found, energy = finish(terms, relaxed, pull, shake, rules)
+    found, energy = finished(terms, relaxed)
     mirror_energy = np.nan
     if image is not None and abs(vote) < rules.undecided and not interrupted():
-        other, mirror_energy = finish(terms, image, pull, shake, rules)
+        other, mirror_energy = finished(terms, image)
         if mirror_energy < energy:
             found, energy, mirror_energy, vote = other, mirror_energy, energy, -vote
     return Solution(found, energy, vote, mirror_energy, fraction)

@@ -158,6 +158,17 @@ def test_missing_hydrogens_atoms_and_residues_are_named(chain, tmp_path):
     assert "A/2 ALA and 4 VAL" in molecule.findings[1].message()
 
 
+def test_bonds_of_strange_lengths_are_named(chain, tmp_path):
+    lines = pdb_lines(chain, tmp_path)
+    places = {line[12:26]: k for k, line in enumerate(lines) if line.startswith("ATOM")}
+    one, other = places[" CB  ALA A   2"], places[" HB1 ALA A   2"]
+    lines[other] = f"{lines[other][:30]}{lines[one][30:54]}{lines[other][54:]}"
+    molecule = protein.read(_saved(lines, tmp_path))
+    assert _codes(molecule) == ["strange_bonds"]
+    assert "A/2 ALA CB and A/2 ALA HB1 (0.00 Å)" in molecule.findings[0].message()
+    assert molecule.groups("structure")
+
+
 def test_cis_bonds_are_seen(tmp_path):
     chain = peptide("GAG", cis=[2])
     molecule = protein.read(_saved(pdb_lines(chain, tmp_path), tmp_path))
@@ -176,6 +187,7 @@ def test_cis_bonds_are_seen(tmp_path):
         (b"data_x\n_cell.length_a 10\n", "it holds no atoms"),
         (b"data_x\nloop_\n_atom_site.id\n_atom_site.type_symbol\n1 N 2\n", "it is damaged"),
         (f"{WATER}\nEND\n".encode(), "only water"),
+        (f"{UNKNOWN[0]}\n{UNKNOWN[1].replace('  31.200', '     nan')}".encode(), "no finite"),
     ],
 )
 def test_what_is_no_structure_is_refused(data, text, tmp_path):

@@ -241,6 +241,7 @@ def test_hydrogens_that_a_structure_lacks_are_carried(tmp_path):
         ("", "it is empty"),
         ("assign (resid 1 and name HA) (resid 2 and name HN) 4 2 1", "neither NEF nor NMR-STAR"),
         ("data_x\n_a.b 1\n", "no restraints on distances"),
+        (nef_text(CODES, [(1, ".", 1, "H", 2, "H", ".", ".")]), "have no bounds"),
     ],
 )
 def test_what_is_no_list_of_restraints_is_refused(text, told, tmp_path):

@@ -56,8 +56,14 @@ _STITCHING = {
     ),
     "hinges": Text(
         "The patches form {value:.0f} groups that share too few points with each other, or only "
-        "points in a row: the groups can rotate about these points, or flip.",
+        "points in a row: the groups can rotate about these points, by {n_motions:#free motion} in "
+        "all, or flip.",
         "Use larger or more patches, or fix distances with {p.terms}.",
+    ),
+    "hinges/flip": Text(
+        "The patches form {value:.0f} groups with too few points in common, or only points in a "
+        "row: none can rotate, but each may be on the map as its mirror image.",
+        "Use larger or more patches, or compare the map with a distance between groups.",
     ),
     "contraction": Text(
         "{value:.1%} of the pairs that are close on the map are far apart in the data: parts of "

@@ -54,7 +54,7 @@ _BOUNDS = {
     "undetermined_motions": Text(
         "Nothing that was given is about {value:.0f} of the {n_free} motions that rigid groups are "
         "free to make: {n_floppy:#point} of {n_points} could be elsewhere.",
-        "Do not read their coordinates as measured. See {a.structure_}.undetermined_motions.",
+        "Do not read their coordinates as measured.",
     ),
     "several_structures": Text(
         "Another start ends with about the same energy ({other:.3g} and {energy:.3g}), but "
@@ -66,6 +66,12 @@ _BOUNDS = {
         "relative to its size.",
         "This concerns the relaxation only; the structure may be right all the same.",
         category=CONVERGENCE,
+    ),
+    "relaxation_rank": Text(
+        "The relaxation fills {rank} dimensions: {value:.1%} of its variance is beyond the "
+        "{dimension} of the structure. What was given leaves it that freedom, and its optimum says "
+        "little about structures in {dimension} dimensions.",
+        "Give more or tighter bounds.",
     ),
 }
 
@@ -103,6 +109,10 @@ _PROTEIN = {
     "lone_atoms": Text(
         "{n:#atom} {n:?has|have} no bonds: {which}.",
         "They are held by bounds only. Check their names and coordinates.",
+    ),
+    "strange_bonds": Text(
+        "{n:#bond} {n:?is|are} much too short or too long: {which}.",
+        "Check names and coordinates of these atoms; the file may be damaged.",
     ),
     "chain_breaks": Text(
         "Chains are broken in {n:#place}, where residues are missing: between {which}.",

@@ -38,13 +38,13 @@ VOCABULARY = replace(
 
 @command(
     "protein",
-    "isofold protein 2k39.cif -o found.pdb  # bounds made from a structure, and how well they do",
+    "isofold protein 2k39.cif  # bounds made from a structure, and how well they restore it",
     "isofold protein 2k39.cif --law class --cutoff 5 --keep 0.25 -o found.cif",
     "isofold protein --restraints 2mqq.nef -o found.pdb --n-init 8  # from the sequence alone",
     "isofold protein 2mqq.cif --restraints 2mqq.nef -o found.pdb  # and compared with a structure",
 )
 @file_argument("file", required=False)
-@output_option("-o", "--output", metavar="OUT", text="The structure (.pdb or .cif).", required=True)
+@output_option("-o", "--output", metavar="OUT", text="The structure (.pdb or .cif).")
 @output_option("--report", metavar="PAGE", text="A page to look at the structure (.html).")
 @force_option
 @option(
@@ -83,8 +83,8 @@ VOCABULARY = replace(
     "or of FILE (structure).",
 )  # fmt: skip
 @option(
-    "--n-init", section=MODEL, type=click.IntRange(min=1), default=1, show_default=True,
-    metavar="N", help="Starts; the structure of least energy is kept.",
+    "--n-init", section=MODEL, type=click.IntRange(min=1), metavar="N",
+    help="Starts; the structure of least energy is kept. Default: until bounds are met, at most 4.",
 )  # fmt: skip
 @option(
     "--slack", section=MODEL, type=click.FloatRange(min=1.0), default=1.0, show_default=True,
@@ -123,7 +123,7 @@ def protein_command(file: Path | None, restraints: Path | None, **options: Any) 
         _tell(console, findings)
         solver = StructureFromBounds(
             slack=options["slack"],
-            n_init=options["n_init"],
+            n_init=options["n_init"] or "auto",
             certify=options["certify"],
             random_state=options["seed"],
             n_jobs=options["jobs"],
@@ -133,14 +133,16 @@ def protein_command(file: Path | None, restraints: Path | None, **options: Any) 
         found = solver.structure_
         compared = None if file is None else compare(found.coordinates, molecule, options["core"])
         where = found.coordinates if compared is None else compared.coordinates
-        write(output, molecule, where, overwrite=options["force"])
+        if output is not None:
+            write(output, molecule, where, overwrite=options["force"])
     _put(found, compared, (*findings, *found.diagnosis.findings), options)
     for text in seen.messages:
         console.note(text)
     _tell(console, found.diagnosis.findings)
     if compared is not None and not compared.has_right_hand:
         console.warn("The structure is nearer to the mirror image of FILE than to FILE.")
-    console.say(f"Wrote {output}.")
+    if output is not None:
+        console.say(f"Wrote {output}.")
     if options["report"] is not None:
         _write_page(found, molecule, file or restraints, options)
         console.say(f"Wrote {options['report']}. Open it in a browser.")
@@ -163,12 +165,14 @@ def _check(file: Path | None, restraints: Path | None, options: dict[str, Any]) 
         name = "--core" if options["core"] else "--geometry structure"
         msg = f"{name} needs a structure: name one before the options."
         raise click.UsageError(msg, click.get_current_context())
-    check_suffix(options["output"])
-    check_path(options["output"], overwrite=options["force"], permission="--force")
+    output = options["output"]
     inputs = [path for path in (file, restraints) if path is not None]
-    if options["output"].resolve() in {path.resolve() for path in inputs}:
-        msg = f"{options['output']} is read and written. Name another file to write to."
-        raise click.UsageError(msg, click.get_current_context())
+    if output is not None:
+        check_suffix(output)
+        check_path(output, overwrite=options["force"], permission="--force")
+        if output.resolve() in {path.resolve() for path in inputs}:
+            msg = f"{output} is read and written. Name another file to write to."
+            raise click.UsageError(msg, click.get_current_context())
     Outputs(page=options["report"], force=options["force"]).check(*inputs)
 
 
@@ -212,6 +216,11 @@ def _read(
         options["cutoff"], options["keep"], options["noise"], options["law"], options["seed"]
     )
     return molecule, bounds, findings
+
+
+def _unit(name: str) -> str:
+    """Return the unit of a figure."""
+    return " Å" if "violation" in name or "RMSD" in name else ""
 
 
 def _tell(console: Console, findings: tuple[Finding, ...]) -> None:
@@ -261,7 +270,7 @@ def _put(
         put_json({**{k.replace(" ", "_"): v for k, v in figures.items()}, "findings": told})
         return
     rows = [
-        (name, f"{value:,}" if isinstance(value, int) else f"{value:.3g}")
+        (name, f"{value:,}" if isinstance(value, int) else f"{value:.3g}{_unit(name)}")
         for name, value in figures.items()
     ]
     put(aligned(rows, right=(1,)))

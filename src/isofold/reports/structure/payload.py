@@ -39,7 +39,7 @@ MOST_LINKS = 100_000
 DRAWN_PAIRS = 200
 """Violated pairs that are drawn at first, at most."""
 
-NOTABLE = 0.01
+NOTABLE = 1 / 30
 """Violations beyond this fraction of the usual length are counted and drawn."""
 
 MET = 1e-9
@@ -106,7 +106,7 @@ def worst_first(violations: Violations, extent: float) -> IntArray:
 
 
 def notable(violations: Violations) -> float:
-    """Return from what size on a violation is worth a word: a hundredth of the usual length."""
+    """Return from what size on a violation is worth a word: a thirtieth of the usual length."""
     given = np.where(violations.lower > 0.0, violations.lower, violations.upper)
     given = given[np.isfinite(given) & (given > 0.0)]
     if len(given) == 0:

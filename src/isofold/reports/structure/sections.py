@@ -12,6 +12,7 @@ from isofold.reports.structure.superposition import MovedReference, knows_hand
 from isofold.reports.structure.view import StructureView
 from isofold.reports.text import markup
 from isofold.structure import RelaxationBound, Structure, Violations
+from isofold.structure.rules import StructureRules
 
 __all__ = [
     "badges",
@@ -28,9 +29,6 @@ __all__ = [
 
 LISTED = 30
 """Violations in the table of the worst ones."""
-
-CLEAR_VOTE = 0.3
-"""Votes of the centers below this do not decide the hand."""
 
 
 def length(value: float, unit: str) -> str:
@@ -62,7 +60,8 @@ def verdict(structure: Structure, unit: str) -> str:
     if bound is not None and bound.is_contradiction:
         met = "What was given contradicts itself: no structure in any dimension meets all of it."
     elif n_broken == 0:
-        met = f"All {count(n_given, 'given distance')} are met to {length(limit, unit)}."
+        accuracy = f" to {length(worst, unit)}" if len(_broken(structure)) else ""
+        met = f"Every given distance is met{accuracy}."
     else:
         met = (
             f"The worst of {count(n_given, 'given distance')} is off by {length(worst, unit)}; "
@@ -265,8 +264,8 @@ def _proved(bound: RelaxationBound | None) -> str:
             "certify=True."
         )
     text = (
-        f"No structure in any dimension has less energy than {significant(bound.bound, 6)} (with "
-        f"the stretch that pulls points apart); the relaxation has {significant(bound.value, 6)}, "
+        f"No structure in any dimension has less energy than {bound.bound:,.8g} (with "
+        f"the stretch that pulls points apart); the relaxation has {bound.value:,.8g}, "
         f"a relative gap of {significant(bound.gap, 2)}."
     )
     if bound.is_contradiction:
@@ -290,7 +289,7 @@ def _hand(structure: Structure) -> tuple[str, str, str]:
         "How clearly local centers prefer this hand over the mirror image: 1 if all of them agree "
         "in the relaxation, 0 if they do not decide."
     )
-    if abs(vote) < CLEAR_VOTE:
+    if abs(vote) < StructureRules().undecided:
         meaning += " Here they hardly decide."
     if not np.isnan(structure.mirror_energy):
         meaning += (
@@ -320,7 +319,7 @@ def _comparison(view: StructureView, known: MovedReference | None) -> list[tuple
     how = (
         "after superposition by rotation and shift"
         if known.is_moved
-        else "in the frame of the anchors, nothing moved"
+        else "in the frame of the anchors"
     )
     n_known = int((~np.isnan(known.errors)).sum())
     median, largest = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.linalg import procrustes
 from isofold.reports.structure.view import StructureView
 from isofold.structure import Structure
@@ -33,7 +33,7 @@ class MovedReference:
     core : ndarray of int
         The points over which it was superimposed.
     is_moved : bool
-        Whether it was moved at all; anchors forbid it.
+        Whether it was moved as a whole; components with anchors are not.
     mirror_rms : float
         Root mean square distance if mirror images are allowed, too.
     """
@@ -74,7 +74,8 @@ def knows_hand(structure: Structure) -> bool:
 def superimpose(structure: Structure, view: StructureView) -> MovedReference | None:
     """Return the reference of a view, moved onto the structure by rotations and shifts.
 
-    Every component is moved by itself, since nothing tells where they lie relative to each other.
+    Every component is moved by itself, since nothing tells where they lie relative to each other,
+    but not those with anchors, whose frame is that of the reference.
     Mirror images are allowed only where nothing tells the hand.
     """
     if view.reference is None:
@@ -84,21 +85,16 @@ def superimpose(structure: Structure, view: StructureView) -> MovedReference | N
     is_core = is_known.copy()
     if view.core is not None:
         is_core &= np.isin(np.arange(len(is_core)), view.core)
-    is_moved = len(structure.problem.anchors) == 0
-    positions, mirrored = view.reference, view.reference
-    if is_moved:
-        allowed = not knows_hand(structure)
-        both = (
-            _moved(view.reference, structure, is_core, is_known, reflection=reflection)
-            for reflection in (allowed, True)
-        )
-        positions, mirrored = both
+    positions, mirrored = (
+        _moved(view.reference, structure, is_core, is_known, reflection=reflection)
+        for reflection in (not knows_hand(structure), True)
+    )
     positions = np.where(is_known[:, None], positions, np.nan)
     return MovedReference(
         positions=positions,
         errors=_errors(positions, coordinates),
         core=np.flatnonzero(is_core),
-        is_moved=is_moved,
+        is_moved=len(structure.problem.anchors) == 0,
         mirror_rms=_rms(_errors(mirrored, coordinates)[is_core]),
     )
 
@@ -106,14 +102,15 @@ def superimpose(structure: Structure, view: StructureView) -> MovedReference | N
 def _moved(
     reference: FloatArray,
     structure: Structure,
-    is_core: FloatArray,
-    is_known: FloatArray,
+    is_core: BoolArray,
+    is_known: BoolArray,
     *,
     reflection: bool,
 ) -> FloatArray:
-    """Return a reference with each component moved onto that of the structure."""
-    moved = np.full(reference.shape, np.nan)
-    for part in np.unique(structure.component):
+    """Return a reference with each component moved onto that of the structure; anchors hold it."""
+    moved = reference.copy()
+    held = structure.component[structure.problem.anchors.points]
+    for part in np.setdiff1d(structure.component, held):
         inside = (structure.component == part) & is_known
         rows = inside & is_core if (inside & is_core).any() else inside
         if not rows.any():
@@ -126,7 +123,7 @@ def _moved(
 def _errors(positions: FloatArray, coordinates: FloatArray) -> FloatArray:
     """Return distances of points, zero where they are rounding."""
     errors = np.linalg.norm(positions - coordinates, axis=1)
-    return np.where(errors <= ROUNDING * np.ptp(coordinates), 0.0, errors)
+    return np.where(errors <= ROUNDING * np.ptp(coordinates, axis=0).max(), 0.0, errors)
 
 
 def _rms(errors: FloatArray) -> float:

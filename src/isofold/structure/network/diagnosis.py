@@ -10,7 +10,7 @@ import numpy as np
 from isofold._findings import Diagnosis, Finding, Severity
 from isofold._typing import BoolArray, FloatArray
 from isofold.structure.network.data import SensorNetwork, pairs_without_range
-from isofold.structure.network.parts import Located, Parts
+from isofold.structure.network.parts import MISFIT, Located, Parts
 
 __all__ = ["NetworkFindings", "NetworkRules", "diagnose_network"]
 
@@ -26,8 +26,7 @@ class NetworkRules:
     moved : float
         Distance to the mirrored position, in radii, from which on a node is ambiguous.
     misfit : float
-        Standard deviations of the noise from which on a range does not fit: less than one of
-        a million does by chance.
+        Standard deviations of the noise from which on a range does not fit.
     missing : float
         Distance, in radii, below which a pair should have had a range.
     many : float
@@ -36,7 +35,7 @@ class NetworkRules:
 
     loose: float = 0.25
     moved: float = 0.3
-    misfit: float = 5.0
+    misfit: float = MISFIT
     missing: float = 0.7
     many: float = 0.02
 

@@ -11,7 +11,7 @@ from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.structure.energy import Intervals, descend
 from isofold.structure.network.data import pairs_without_range
 
-__all__ = ["Ranging", "relative_weights"]
+__all__ = ["Ranging", "relative_weights", "squared_errors"]
 
 MOST_WEIGHT = 25.0
 """Most that a short range weighs, the median one being 1: very short ones would be all that

@@ -48,9 +48,9 @@ class NetworkLocalizer(BaseStructureEstimator):
         Whether nodes are in the plane or in space.
     weights : {"relative", "equal"}, default="relative"
         Whether errors of ranges are in proportion to the range, or of the same size for all.
-    n_init : int, default=1
-        Number of starts, with other landmarks each; the one with the least errors is kept. Narrow
-        networks with few anchors may need several.
+    n_init : int, default=5
+        Most starts. Further ones are made only while some range misses by more than five times the
+        noise, which most first starts do not have; the one with the least errors is kept.
     repair : bool, default=True
         Whether parts that may lie mirrored are looked for and tried both ways. It takes about
         twice the time of the rest, and finds `flaps_`.
@@ -103,7 +103,7 @@ class NetworkLocalizer(BaseStructureEstimator):
         n_components: int = 2,
         *,
         weights: Literal["relative", "equal"] = "relative",
-        n_init: int = 1,
+        n_init: int = 5,
         repair: bool = True,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,

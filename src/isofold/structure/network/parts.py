@@ -13,12 +13,13 @@ from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.structure.energy import Intervals
 from isofold.structure.network.data import SensorNetwork
 from isofold.structure.network.flaps import Flap, Repaired, noise_variance, repair_flaps
-from isofold.structure.network.layout import Ranging, relative_weights
+from isofold.structure.network.layout import Ranging, relative_weights, squared_errors
 from isofold.structure.network.solve import SolveRules, settle, solve_layout
 from isofold.structure.network.start import start_layout
 from isofold.structure.network.uncertainty import standard_errors
 
 __all__ = [
+    "MISFIT",
     "LocateOptions",
     "Located",
     "Parts",
@@ -35,6 +36,10 @@ as well be mirrored at it."""
 GAP = 2.0
 """Space between parts that lie side by side, in median ranges."""
 
+
+MISFIT = 5.0
+"""Standard deviations of the noise from which on a range does not fit: less than one of a million
+does by chance."""
 
 LIFTS = (0.1, 3.0)
 """How far the first start, and others, go out of the plane, in median ranges."""
@@ -120,10 +125,10 @@ def components_of(network: SensorNetwork, n_components: int) -> Parts:
 
 @dataclass(frozen=True)
 class LocateOptions:
-    """How nodes are located: weights of ranges, number of starts, and whether flaps are tried."""
+    """How nodes are located: weights of ranges, most starts, and whether flaps are tried."""
 
     weights: str = "relative"
-    n_init: int = 1
+    n_init: int = 5
     repair: bool = True
 
 
@@ -141,11 +146,13 @@ def locate_parts(network: SensorNetwork, parts: Parts, options: LocateOptions, r
         if len(nodes) < 2:
             continue
         ranging = ranging_of(network, nodes, unit, options.weights)
-        tries = []
+        tries = list[Repaired]()
         for k in range(options.n_init):
             start = start_of(network, parts.labels[nodes], nodes, unit, d, rng)
             tries.append(_one_layout(ranging, start, options, rng, SolveRules(lift=LIFTS[k > 0])))
-        best = min(tries, key=lambda each: each.energy)
+            best = min(tries, key=lambda each: each.energy)
+            if _is_within_noise(ranging, best.coordinates):
+                break
         n_mirrored += best.n_mirrored
         flaps += [
             Flap(nodes[flap.nodes], nodes[flap.hinge], flap.rise, unit * flap.mirrored)
@@ -160,6 +167,12 @@ def locate_parts(network: SensorNetwork, parts: Parts, options: LocateOptions, r
     shifts = _side_by_side(where, parts, GAP * unit)
     flaps = [replace(flap, mirrored=flap.mirrored + shifts[flap.nodes]) for flap in flaps]
     return Located(where + shifts, energy, errors, tuple(flaps), n_mirrored, noise)
+
+
+def _is_within_noise(ranging: Ranging, Y: FloatArray) -> bool:
+    """Return whether no range misses by more than noise does: there is no fold to be seen."""
+    errors = squared_errors(ranging.ranges, Y)
+    return bool(errors.max(initial=0.0) <= MISFIT**2 * noise_variance(ranging, Y))
 
 
 def _one_layout(

@@ -10,7 +10,7 @@ from isofold._typing import FloatArray, IntArray
 from isofold.structure.protein.components import component_of
 from isofold.structure.protein.molecule import Residue
 
-__all__ = ["bonds_of", "neighbors_of", "within_bonds"]
+__all__ = ["COVALENT_RADII", "bonds_of", "neighbors_of", "within_bonds"]
 
 COVALENT_RADII = {
     "H": 0.31, "C": 0.76, "N": 0.71, "O": 0.66, "S": 1.05, "P": 1.07, "SE": 1.20, "F": 0.57,

@@ -30,6 +30,9 @@ OTHER_RADIUS = 1.60
 EXEMPT_BONDS = 3
 """Atoms with so few bonds between them may be nearer."""
 
+ALIKE = ("H", "O", "F")
+"""Elements of which an atom may carry several that differ only in their names."""
+
 CLEAR_HAND = 0.9
 """Misfit of a template, relative to that of its mirror image, from which on it is mirrored."""
 
@@ -190,9 +193,9 @@ def _as_labeled(
 
     Notes
     -----
-    Files name the two hydrogens of a carbon by different conventions, and those of methyls by none.
-    Which is which says nothing about the conformation. A center of the other hand is a residue of
-    the other hand, or has two side chains whose names are swapped.
+    Files name the two hydrogens of a carbon by different conventions, and those of methyls and
+    oxygens of phosphates by none. Which is which says nothing about the conformation. A center of
+    the other hand is a residue of the other hand, or has two side chains whose names are swapped.
     """
     if molecule.coordinates is None:
         return where, False
@@ -200,14 +203,16 @@ def _as_labeled(
     place = {atom: k for k, atom in enumerate(group.atoms)}
     misfit = _misfit(where, target)
     for center in group.centers:
-        twins = [place[a] for a in templates.neighbors[center] if molecule.elements[a] == "H"]
-        if len(twins) < 2:
-            continue
-        order = np.arange(len(where))
-        order[twins[:2]] = order[twins[1::-1]]
-        swapped = _misfit(where[order], target)
-        if swapped < misfit:
-            where, misfit = where[order], swapped
+        ends = [a for a in templates.neighbors[center] if len(templates.neighbors[a]) == 1]
+        for element in ALIKE:
+            twins = [place[a] for a in ends if molecule.elements[a] == element]
+            if len(twins) < 2:
+                continue
+            order = np.arange(len(where))
+            order[twins[:2]] = order[twins[1::-1]]
+            swapped = _misfit(where[order], target)
+            if swapped < misfit:
+                where, misfit = where[order], swapped
     if group.is_flat:
         return where, False
     mirror = where * [1.0, 1.0, -1.0]

@@ -97,6 +97,9 @@ def rings_with(first: int, second: int, neighbors: Sequence[Sequence[int]]) -> b
 def is_flat_around(center: FloatArray, around: FloatArray) -> bool:
     """Whether three bonds of an atom lie in a plane."""
     bonds = around - center
-    bonds = bonds / np.linalg.norm(bonds, axis=1)[:, None]
+    lengths = np.linalg.norm(bonds, axis=1)
+    if not lengths.all():  # two atoms at one place
+        return False
+    bonds = bonds / lengths[:, None]
     angles = [np.arccos(np.clip(bonds[i] @ bonds[j], -1, 1)) for i, j in ((0, 1), (0, 2), (1, 2))]
     return bool(sum(angles) > FLAT_ANGLE_SUM)

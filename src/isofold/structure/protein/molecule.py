@@ -74,7 +74,7 @@ class Molecule:
     >>> from isofold.structure import protein
     >>> molecule = protein.from_sequence("GA")
     >>> molecule.n_atoms, molecule.names[-1]
-    (17, 'A/2 ALA HB3')
+    (20, 'A/2 ALA HB3')
     """
 
     atom_names: tuple[str, ...]

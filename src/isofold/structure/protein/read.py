@@ -19,7 +19,7 @@ from isofold._format import count
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_count
 from isofold.exceptions import InvalidInputError
-from isofold.structure.protein.bonds import bonds_of
+from isofold.structure.protein.bonds import COVALENT_RADII, bonds_of
 from isofold.structure.protein.components import (
     WATERS,
     component_of,
@@ -31,6 +31,10 @@ __all__ = ["finished", "gemmi_of", "read", "refuse_file", "text_of_file"]
 
 CIS_BELOW = np.pi / 2
 """Torsion ω of a peptide bond, in radians, below which it is cis."""
+
+SHORTEST_BOND, LONGEST_BOND = 0.7, 1.4
+"""Lengths of bonds, relative to the sum of covalent radii, beyond which names or places are wrong.
+The bonds of the six structures of docs/structure-protein.md are between 0.85 and 1.09."""
 
 MOST_NAMED = 5
 """Residues or atoms that a finding names."""
@@ -92,7 +96,12 @@ def read(path: str | os.PathLike[str], *, model: int = 1, altloc: str = "largest
         refuse_file(path, "it holds only water and single ions", "There is no structure to find")
     if len(models) > 1:
         atoms.findings.append(Finding.of("other_models", n=len(models), model=number))
-    return finished(atoms, np.array(atoms.coordinates))
+    coordinates = np.array(atoms.coordinates)
+    strange = np.flatnonzero(~np.isfinite(coordinates).all(axis=1))
+    if len(strange):
+        where = f"{atoms.residues[atoms.residue_of[strange[0]]]} {atoms.names[strange[0]]}"
+        refuse_file(path, f"{where} has no finite coordinates", "Mend or remove its line")
+    return finished(atoms, coordinates)
 
 
 @dataclass
@@ -206,12 +215,14 @@ def _add_chain(atoms: _Atoms, chain: Any, altloc: str) -> None:
         if len({atom.name for atom in residue}) == 1 and component_kind(residue.name) != "peptide":
             atoms.ions.append(label)
             continue
-        number = str(residue.seqid)
+        # A residue without a number gets one after those that were read.
+        has_number = residue.seqid.num is not None
+        number = str(residue.seqid) if has_number else str(len(atoms.residues) + 1)
         if number == before:
             atoms.doubles.append(label)
             continue
         before = number
-        _add_residue(atoms, chain.name, residue, altloc)
+        _add_residue(atoms, Residue(chain.name, number, residue.name), residue, altloc)
 
 
 def component_kind(name: str) -> str:
@@ -220,9 +231,8 @@ def component_kind(name: str) -> str:
     return "unknown" if found is None else found.kind
 
 
-def _add_residue(atoms: _Atoms, chain: str, residue: Any, altloc: str) -> None:
+def _add_residue(atoms: _Atoms, entry: Residue, residue: Any, altloc: str) -> None:
     """Add the atoms of a residue at one of its alternate locations."""
-    entry = Residue(chain, str(residue.seqid), residue.name)
     component = component_of(residue.name)
     letters = sorted({atom.altloc for atom in residue} - {"\0"})
     chosen = _chosen_location(residue, letters, altloc)
@@ -293,6 +303,11 @@ def _content_findings(molecule: Molecule, cis: IntArray) -> list[Finding]:
         findings.append(
             Finding.of("lone_atoms", Severity.DOUBT, samples=lone, n=len(lone), which=which)
         )
+    strange = _strange_bonds(molecule)
+    if strange:
+        findings.append(
+            Finding.of("strange_bonds", Severity.DOUBT, n=len(strange), which=listed(strange))
+        )
     breaks = _breaks(molecule, kinds)
     if breaks:
         findings.append(Finding.of("chain_breaks", n=len(breaks), which=listed(breaks)))
@@ -309,6 +324,20 @@ def listed(labels: Sequence[str]) -> str:
     """Return a few labels, and whether there are more."""
     shown = ", ".join(labels[:MOST_NAMED])
     return f"{shown}, …" if len(labels) > MOST_NAMED else shown
+
+
+def _strange_bonds(molecule: Molecule) -> list[str]:
+    """Return bonds that are much too short or too long for their elements."""
+    where, names = molecule.need_coordinates("the length of bonds"), molecule.names
+    first, second = molecule.bonds.T
+    lengths = np.linalg.norm(where[first] - where[second], axis=1)
+    radii = np.array([COVALENT_RADII.get(element, np.nan) for element in molecule.elements])
+    ratio = lengths / (radii[first] + radii[second])
+    wrong = (ratio < SHORTEST_BOND) | (ratio > LONGEST_BOND)
+    return [
+        f"{names[first[k]]} and {names[second[k]]} ({lengths[k]:.2f} Å)"
+        for k in np.flatnonzero(wrong)
+    ]
 
 
 def _breaks(molecule: Molecule, kinds: Sequence[str]) -> list[str]:

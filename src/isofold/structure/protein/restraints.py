@@ -140,9 +140,12 @@ def read_restraints(path: str | os.PathLike[str]) -> Restraints:
         findings.append(
             Finding.of("restraints_unbounded", n=len(unbounded), which=listed(unbounded))
         )
+    bounded = tuple(each for each in distances if not (math.isinf(each.upper) and each.lower == 0))
+    if not bounded:
+        refuse_file(path, "its restraints have no bounds", "Check that the file is complete")
     return Restraints(
         tuple(residues),
-        tuple(each for each in distances if not (math.isinf(each.upper) and each.lower == 0)),
+        bounded,
         tuple(_disulfides(dialect, tables, keys, residues)),
         tuple(cis),
         tuple(findings),

@@ -56,14 +56,17 @@ SIDE_ANGLES = {
     ("TRP", "CB"): 113.6, ("TYR", "CB"): 113.8,
 }  # fmt: skip
 
+# Guanidinium of arginine; the dictionary's is bent in its plane, and has NH1 far from CD.
+CZ_NE, CZ_NH, NE_CD, CZ_NE_CD, CZ_NE_HE = 1.329, 1.326, 1.460, 124.2, 117.9
+
 # Carboxylates of side chains: their carbon, its neighbor in the chain, the oxygens.
 CARBOXYLATES = {"ASP": ("CG", "CB", "OD1", "OD2"), "GLU": ("CD", "CG", "OE1", "OE2")}
 CARBOXYLATE_CC, C_C_CARBOXYLATE = 1.516, 118.4
 
-# Where ideal coordinates of the dictionary do not follow the names of IUPAC, whose atom they have:
-# NH1 of arginine lies on the side of CD, and hydrogens of one carbon or nitrogen have an order.
+# Hydrogens of one carbon or nitrogen whose ideal coordinates in the dictionary do not follow the
+# order of IUPAC.
 _SWAPS = {
-    "ARG": (("NH1", "NH2"), ("HB2", "HB3"), ("HG2", "HG3")),
+    "ARG": (("HB2", "HB3"), ("HG2", "HG3")),
     "GLN": (("HE21", "HE22"),),
     "ILE": (("HG12", "HG13"),),
     "LEU": (("HB2", "HB3"),),
@@ -74,10 +77,7 @@ SWAPPED = {
     for residue, pairs in _SWAPS.items()
     for first, second in pairs
     for one, other in ((first, second), (second, first))
-} | {
-    ("ARG", "HH11"): "HH21", ("ARG", "HH12"): "HH22", ("ARG", "HH21"): "HH12",
-    ("ARG", "HH22"): "HH11",
-}  # fmt: skip
+}
 
 
 class Templates:
@@ -124,6 +124,8 @@ class Templates:
             made = self._peptide_plane(*peptide)
         elif len(group.centers) == 1 and self._is_peptide(group.centers[0]):
             made = self._star(group.centers[0])
+        elif {self.names[atom] for atom in group.centers} == {"NE", "CZ", "NH1", "NH2"}:
+            made = self._guanidinium(group.atoms)
         else:
             made = self._from_dictionary(group.atoms)
         if made is None or not set(group.atoms) <= set(made):
@@ -185,6 +187,20 @@ class Templates:
             return None
         return dict(zip(atoms, _ideal(component, [self.names[a] for a in atoms]), strict=True))
 
+    def _guanidinium(self, atoms: Sequence[int]) -> dict[int, FloatArray] | None:
+        """Return the flat end of arginine: CZ at the origin, NE on the first axis."""
+        amide, first, second = _flat(CZ_NE, 0.0), _polar(CZ_NH, 120.0), _polar(CZ_NH, -120.0)
+        places = {
+            "CZ": _flat(0.0, 0.0), "NE": amide, "NH1": first, "NH2": second,
+            "CD": amide + _polar(NE_CD, 180.0 - CZ_NE_CD),
+            "HE": amide + _polar(N_H, CZ_NE_HE - 180.0),
+            "HH11": first + _polar(N_H, 60.0), "HH12": first + _polar(N_H, 180.0),
+            "HH21": second + _polar(N_H, -60.0), "HH22": second + _polar(N_H, 180.0),
+        }  # fmt: skip
+        if not all(self.names[atom] in places for atom in atoms):
+            return None
+        return {atom: places[self.names[atom]] for atom in atoms}
+
     def _peptide_bond(self, group: AtomGroup) -> tuple[int, int] | None:
         """Return the atoms C and N of a peptide bond that a group turns with."""
         names, home = self.names, self.molecule.residue_of
@@ -208,20 +224,20 @@ class Templates:
         length = PROLINE_CN if is_proline else PEPTIDE_CN
         angle = CIS_CA_C_N if is_cis else PROLINE_CA_C_N if is_proline else CA_C_N
         made = {carbon: _flat(0.0, 0.0), nitrogen: _flat(length, 0.0)}
-        made[before["CA"]] = _polar(CA_C, angle)
-        if "O" in before:
-            made[before["O"]] = _polar(CARBONYL, -(PROLINE_O_C_N if is_proline else O_C_N))
+        angle_oxygen = PROLINE_O_C_N if is_proline else O_C_N
+        for name, reach, turn in (("CA", CA_C, angle), ("O", CARBONYL, -angle_oxygen)):
+            if name in before:
+                made[before[name]] = _polar(reach, turn)
         # The next CA lies on the side of O, unless the bond is cis.
         far, side = _flat(length, 0.0), -1.0 if is_cis else 1.0
         angle = CIS_C_N_CA if is_cis else PROLINE_C_N_CA if is_proline else C_N_CA
-        reach = PROLINE_NCA if is_proline else N_CA
-        made[after["CA"]] = far + _polar(reach, -side * (180.0 - angle))
-        for name, reach, angle in (
-            ("H", N_H, CIS_C_N_H if is_cis else C_N_H),
-            ("CD", PROLINE_NCD, CIS_C_N_CD if is_cis else C_N_CD),
+        for name, reach, turn in (
+            ("CA", PROLINE_NCA if is_proline else N_CA, angle - 180.0),
+            ("H", N_H, 180.0 - (CIS_C_N_H if is_cis else C_N_H)),
+            ("CD", PROLINE_NCD, 180.0 - (CIS_C_N_CD if is_cis else C_N_CD)),
         ):
             if name in after:
-                made[after[name]] = far + _polar(reach, side * (180.0 - angle))
+                made[after[name]] = far + _polar(reach, side * turn)
         return made
 
     def _star(self, center: int) -> dict[int, FloatArray] | None:
