@@ -140,7 +140,10 @@ def _methods(case: Case, given: SensorNetwork) -> Iterator[Found]:
         if repair is None:
             Y, doubts = _start_of(what, case.d), None
         else:
-            model = NetworkLocalizer(case.d, repair=repair, random_state=0).fit(what)
+            # Without flaps, one descent: further starts would not mend all of them either.
+            n_init = NetworkLocalizer().n_init if repair else 1
+            model = NetworkLocalizer(case.d, n_init=n_init, repair=repair, random_state=0)
+            model.fit(what)
             Y, doubts = model.coordinates_, model.is_ambiguous_ if repair else None
         yield name, Y, time.process_time() - begin, doubts, _peak()
     for name, what in (("truth, ranges only", blind), ("truth, with lower bounds", given)):
