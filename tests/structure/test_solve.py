@@ -56,9 +56,10 @@ def test_motions_of_flexible_frameworks_are_counted(case):
     assert model.violations_.worst < 1e-6
     assert model.free_motions_.n_motions == case.n_motions
     assert free_motions(case.problem, case.coordinates).n_motions == case.n_motions
-    assert ("undetermined_motions" in model.diagnosis_) == (case.n_motions > 0)
-    # What moves may end in several ways, and says so.
-    assert model.diagnosis_.codes <= {"hand_undecided", "several_structures"}
+    # Whatever moves is a doubt; it may also end in several ways, and says so.
+    codes = model.diagnosis_.codes
+    assert ("undetermined_motions" in codes) == (case.n_motions > 0)
+    assert codes <= {"undetermined_motions", "hand_undecided", "several_structures"}
 
 
 def bonded_chain(n=14, seed=0):
@@ -139,6 +140,7 @@ def test_angles_fix_a_triangle():
     assert model.free_motions_.n_motions == 0
 
 
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 def test_contacts_keep_points_apart():
     # A chain that one upper bound pulls together, but radii hold apart.
     chain = StructureProblem(5).with_distances([[k, k + 1] for k in range(4)], 1.0)

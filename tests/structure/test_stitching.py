@@ -124,6 +124,7 @@ def test_angles_fix_a_torsion_as_distances_do():
     assert found.free_motions_.n_motions == 0
 
 
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 def test_a_hinge_without_bounds_opens_and_is_counted():
     problem = StructureProblem(4).with_groups(
         [RigidGroup.of([0, 1, 2], TRIANGLE), RigidGroup.of([0, 1, 3], TRIANGLE)]
@@ -178,6 +179,7 @@ def thesis_forms(members, shapes):
     return L_X, Z, L_G, begin
 
 
+@pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 def test_without_bounds_the_optimum_is_that_of_the_thesis():
     cp = pytest.importorskip("cvxpy")
     problem, members, shapes = noisy_chain()

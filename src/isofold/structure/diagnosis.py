@@ -26,7 +26,7 @@ def diagnose(structure: Structure, unit: float, slack: float, rules: StructureRu
             *_find_contradiction(structure),
             *_find_violations(structure, typical, slack, rules),
             *_find_hand(structure, unit, rules),
-            *_find_motions(structure),
+            *_find_motions(structure, rules),
             *_find_disagreement(structure, typical, rules),
             *_find_gap(structure, rules),
         )
@@ -147,19 +147,22 @@ def _find_hand(structure: Structure, unit: float, rules: StructureRules) -> Iter
         )
 
 
-def _find_motions(structure: Structure) -> Iterator[Finding]:
+def _find_motions(structure: Structure, rules: StructureRules) -> Iterator[Finding]:
     """Find motions that nothing given is about."""
-    left = structure.undetermined_motions
+    left, n_free = structure.undetermined_motions, structure.free_motions.n_motions
     if not left.is_rigid:
+        # Parts that nothing joins move against each other; that is a finding of its own.
+        is_one = not structure.component.any()
+        is_much = is_one and left.n_motions > rules.undetermined * n_free
         floppy = np.flatnonzero(left.is_floppy)
         yield Finding.of(
             "undetermined_motions",
-            Severity.NOTE,
+            Severity.DOUBT if is_much else Severity.NOTE,
             value=left.n_motions,
             samples=floppy,
             n_floppy=len(floppy),
             n_points=len(left.bodies),
-            n_free=structure.free_motions.n_motions,
+            n_free=n_free,
         )
 
 

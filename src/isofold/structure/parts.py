@@ -83,13 +83,14 @@ class Part:
         return replace(found, pairs=self.points[found.pairs])
 
     def _is_met(self, solution: Solution, rules: StructureRules) -> bool:
-        """Return whether a solution meets what was given, and is no mirror image."""
+        """Return whether a solution meets what was given, and its hand is clear."""
         excess = np.abs(self.terms.bounds.excess(solution.coordinates))
         rms = float(np.sqrt((excess**2).mean())) if len(excess) else 0.0
-        is_decided = not solution.mirror_energy < rules.mirror_ratio * solution.energy
+        # Where centers are undecided, only other starts show whether the data decide.
+        is_decided = not abs(solution.vote) < rules.undecided
         return (
             rms <= rules.mean_violation * rules.typical_length
-            and excess.max(initial=0.0) <= rules.largest_violation * rules.typical_length
+            and excess.max(initial=0.0) <= rules.trapped * rules.typical_length
             and is_decided
         )
 

@@ -82,9 +82,16 @@ class StructureRules:
     one wrong fold of the design (1VII, eight bounds a residue) has .15, right ones .04 at most."""
     largest_violation: float = 1 / 3
     """Violation of one bound, relative to a typical length, that is worth a doubt: 1 Å."""
-    mirror_ratio: float = 4.0
+    trapped: float = 1 / 6
+    """Violation of one bound, relative to a typical length, from which on another start is tried:
+    1EJG ended once .44 Å farther off than in other starts, with a violation of .7 Å."""
+    mirror_ratio: float = 30.0
     """Energy of the mirror image, relative to that of the structure, below which the hand is not
-    decided: 1EJG with six bounds a residue has 50 and more, undecided cases 1 to 2."""
+    decided. With six to eight bounds a residue, right hands have 50 and more (1EJG, 2OFG); with two
+    to four, wrong ones have up to 18 (1VII, 1EJG)."""
+    undetermined: float = 0.1
+    """Fraction of the motions of groups about which nothing was given that is a doubt: with six to
+    eight bounds a residue it is .05, with two to four .2 and more, and folds are wrong."""
     elsewhere: float = 0.5
     """Distance of two solutions, relative to a typical length, from which on they differ."""
     certified_gap: float = 1e-4
