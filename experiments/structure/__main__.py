@@ -17,6 +17,7 @@ from experiments.structure.proteins import (
     certificates,
     harder,
     sizes,
+    sparse,
     template,
     thesis,
 )
@@ -25,6 +26,7 @@ PROTEINS = {
     "thesis": thesis,
     "template": template,
     "harder": harder,
+    "sparse": sparse,
     "sizes": sizes,
     "certificates": certificates,
 }
