@@ -21,11 +21,12 @@ __all__ = ["Chosen", "certificates", "harder", "sizes", "sparse", "template", "t
 
 THESIS = Law("thesis")
 MDS, REFINED, SMACOF = "classical MDS", "MDS + refinement", "SMACOF"
-LARGE, FEW_SEEDS = 3000, 2
-"""On harder data, proteins with more atoms have few seeds and one start; several starts, few seeds.
-"""
-MOST_CERTIFIED = 1300
-"""Atoms of the largest protein whose relaxation is certified, or that is solved from few bounds."""
+LARGE = 3000
+"""Atoms of proteins that are left out on harder data: a run takes up to a minute."""
+FEW_SEEDS = 2
+"""Seeds with many starts."""
+SMALL = 1300
+"""Atoms of the largest protein that is certified, or solved from few bounds: ubiquitin."""
 UBIQUITIN = "2K39"
 
 
@@ -44,9 +45,10 @@ class Chosen:
     seeds: int = 5
     only: tuple[str, ...] = ()
 
-    def proteins(self, size: Size) -> Sequence[Protein]:
-        """Return the proteins to take."""
-        return [one for one in size.few(PROTEINS) if not self.only or one.name in self.only]
+    def proteins(self, size: Size, most: int | None = None) -> Sequence[Protein]:
+        """Return the proteins to take, those with so many atoms at most."""
+        named = [one for one in size.few(PROTEINS) if not self.only or one.name in self.only]
+        return [one for one in named if most is None or load(one).n_atoms <= most]
 
 
 ALL = Chosen()
@@ -64,13 +66,12 @@ def template(folder: Path, size: Size = FULL, chosen: Chosen = ALL) -> None:
 
 def harder(folder: Path, size: Size = FULL, chosen: Chosen = ALL) -> None:
     """Solve from fewer, coarser and too short bounds, and look whether the result says so."""
-    _of_laws(HARDER, chosen.proteins(size), "proteins_harder", folder, size, chosen)
+    _of_laws(HARDER, chosen.proteins(size, LARGE), "proteins_harder", folder, size, chosen)
 
 
 def sparse(folder: Path, size: Size = FULL, chosen: Chosen = ALL) -> None:
     """Solve from bounds that cannot fix a fold, and look whether the result says so."""
-    small = [one for one in chosen.proteins(size) if load(one).n_atoms <= MOST_CERTIFIED]
-    _of_laws(SPARSE, small, "proteins_sparse", folder, size, chosen)
+    _of_laws(SPARSE, chosen.proteins(size, SMALL), "proteins_sparse", folder, size, chosen)
 
 
 def sizes(folder: Path, size: Size = FULL, chosen: Chosen = ALL) -> None:
@@ -100,10 +101,8 @@ def sizes(folder: Path, size: Size = FULL, chosen: Chosen = ALL) -> None:
 def certificates(folder: Path, size: Size = FULL, chosen: Chosen = ALL) -> None:
     """Certify relaxations of consistent data and of data that contradict themselves."""
     rows: list[Row] = []
-    for one in chosen.proteins(size):
+    for one in chosen.proteins(size, SMALL):
         molecule = load(one)
-        if molecule.n_atoms > MOST_CERTIFIED:
-            continue
         for law in (THESIS, *(law for law in HARDER if law.name == "two-sided")):
             bounds = molecule.nmr_bounds(**law.options, random_state=0)
             problem = molecule.problem(geometry="structure", bounds=bounds)
@@ -160,12 +159,9 @@ def _of_laws(
     rows: list[Row] = []
     for one in proteins:
         molecule = load(one)
-        is_large = molecule.n_atoms > LARGE
         for law in size.few(laws):
-            if is_large and law.is_long:
-                continue
             seeds = size.repeats(chosen.seeds)
-            for seed in range(min(seeds, FEW_SEEDS) if is_large or law.is_long else seeds):
+            for seed in range(min(seeds, FEW_SEEDS) if law.is_long else seeds):
                 bounds = molecule.nmr_bounds(**law.options, random_state=seed)
                 problem = molecule.problem(geometry="structure", bounds=bounds)
                 rows.append(_own_row(one, molecule, problem, law, seed))
