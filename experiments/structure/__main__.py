@@ -18,6 +18,7 @@ from experiments.structure.proteins import (
     certificates,
     harder,
     sizes,
+    sparse,
     template,
     thesis,
 )
@@ -26,6 +27,7 @@ PROTEINS = {
     "thesis": thesis,
     "template": template,
     "harder": harder,
+    "sparse": sparse,
     "sizes": sizes,
     "certificates": certificates,
 }

@@ -13,19 +13,20 @@ from experiments.harness import FULL, Row, Size, say, write_table
 from experiments.structure import protein_pictures
 from experiments.structure.classical import refined, scaled, shortest_paths, stress_majorized
 from experiments.structure.measures import FAILED, NOTHING, OURS, judged, said, solved, timed
-from experiments.structure.molecules import LAWS, PROTEINS, Law, Protein, load
+from experiments.structure.molecules import HARDER, PROTEINS, SPARSE, Law, Protein, load
 from isofold._typing import FloatArray
 from isofold.structure import StructureProblem, free_motions, protein
 
-__all__ = ["Chosen", "certificates", "harder", "sizes", "template", "thesis"]
+__all__ = ["Chosen", "certificates", "harder", "sizes", "sparse", "template", "thesis"]
 
 THESIS = Law("thesis")
 MDS, REFINED, SMACOF = "classical MDS", "MDS + refinement", "SMACOF"
-LARGE, FEW_SEEDS = 3000, 2
-"""On harder data, proteins with more atoms have few seeds and one start; several starts, few seeds.
-"""
-MOST_CERTIFIED = 1300
-"""Atoms of the largest protein whose relaxation is certified."""
+LARGE = 3000
+"""Atoms of proteins that are left out on harder data: a run takes up to a minute."""
+FEW_SEEDS = 2
+"""Seeds with many starts."""
+SMALL = 1300
+"""Atoms of the largest protein that is certified, or solved from few bounds: ubiquitin."""
 UBIQUITIN = "2K39"
 
 
@@ -44,9 +45,10 @@ class Chosen:
     seeds: int = 5
     only: tuple[str, ...] = ()
 
-    def proteins(self, size: Size) -> Sequence[Protein]:
-        """Return the proteins to take."""
-        return [one for one in size.few(PROTEINS) if not self.only or one.name in self.only]
+    def proteins(self, size: Size, most: int | None = None) -> Sequence[Protein]:
+        """Return the proteins to take, those with so many atoms at most."""
+        named = [one for one in size.few(PROTEINS) if not self.only or one.name in self.only]
+        return [one for one in named if most is None or load(one).n_atoms <= most]
 
 
 ALL = Chosen()
@@ -64,24 +66,12 @@ def template(folder: Path, size: Size = FULL, chosen: Chosen = ALL) -> None:
 
 def harder(folder: Path, size: Size = FULL, chosen: Chosen = ALL) -> None:
     """Solve from fewer, coarser and too short bounds, and look whether the result says so."""
-    rows: list[Row] = []
-    for one in chosen.proteins(size):
-        molecule = load(one)
-        is_large = molecule.n_atoms > LARGE
-        for law in size.few(LAWS):
-            if is_large and law.is_long:
-                continue
-            seeds = size.repeats(chosen.seeds)
-            for seed in range(min(seeds, FEW_SEEDS) if is_large or law.is_long else seeds):
-                bounds = molecule.nmr_bounds(**law.options, random_state=seed)
-                problem = molecule.problem(geometry="structure", bounds=bounds)
-                rows.append(_own_row(one, molecule, problem, law, seed))
-                say(_line(rows[-1]))
-    write_table(rows, folder / "proteins_harder_runs")
-    groups = _grouped(rows, "protein", "law")
-    write_table([_harder_summary(group) for group in groups], folder / "proteins_harder")
-    write_table(list(_counted(rows)), folder / "proteins_harder_flags")
-    protein_pictures.draw_harder(rows, folder / "proteins_harder.png")
+    _of_laws(HARDER, chosen.proteins(size, LARGE), "proteins_harder", folder, size, chosen)
+
+
+def sparse(folder: Path, size: Size = FULL, chosen: Chosen = ALL) -> None:
+    """Solve from bounds that cannot fix a fold, and look whether the result says so."""
+    _of_laws(SPARSE, chosen.proteins(size, SMALL), "proteins_sparse", folder, size, chosen)
 
 
 def sizes(folder: Path, size: Size = FULL, chosen: Chosen = ALL) -> None:
@@ -111,11 +101,9 @@ def sizes(folder: Path, size: Size = FULL, chosen: Chosen = ALL) -> None:
 def certificates(folder: Path, size: Size = FULL, chosen: Chosen = ALL) -> None:
     """Certify relaxations of consistent data and of data that contradict themselves."""
     rows: list[Row] = []
-    for one in chosen.proteins(size):
+    for one in chosen.proteins(size, SMALL):
         molecule = load(one)
-        if molecule.n_atoms > MOST_CERTIFIED:
-            continue
-        for law in (THESIS, Law("two-sided", {"law": "two_sided"})):
+        for law in (THESIS, *(law for law in HARDER if law.name == "two-sided")):
             bounds = molecule.nmr_bounds(**law.options, random_state=0)
             problem = molecule.problem(geometry="structure", bounds=bounds)
             plain = solved(problem, law, 0)[1]
@@ -157,6 +145,32 @@ def _of_geometry(geometry: Any, name: str, folder: Path, size: Size, chosen: Cho
         shown = [one for one in chosen.proteins(size) if one.name == UBIQUITIN]
         for one in shown:
             protein_pictures.draw_traces(load(one), _traces(one), folder / "proteins_ubiquitin.png")
+
+
+def _of_laws(
+    laws: Sequence[Law],
+    proteins: Sequence[Protein],
+    name: str,
+    folder: Path,
+    size: Size,
+    chosen: Chosen,
+) -> None:
+    """Write the tables of some laws: runs, protein by protein, and what was flagged."""
+    rows: list[Row] = []
+    for one in proteins:
+        molecule = load(one)
+        for law in size.few(laws):
+            seeds = size.repeats(chosen.seeds)
+            for seed in range(min(seeds, FEW_SEEDS) if law.is_long else seeds):
+                bounds = molecule.nmr_bounds(**law.options, random_state=seed)
+                problem = molecule.problem(geometry="structure", bounds=bounds)
+                rows.append(_own_row(one, molecule, problem, law, seed))
+                say(_line(rows[-1]))
+    write_table(rows, folder / f"{name}_runs")
+    groups = _grouped(rows, "protein", "law")
+    write_table([_harder_summary(group) for group in groups], folder / name)
+    write_table(list(_counted(rows)), folder / f"{name}_flags")
+    protein_pictures.draw_harder(rows, folder / f"{name}.png")
 
 
 def _own_row(
