@@ -30,7 +30,6 @@ PACKAGES = (
     "shapes",
     "decisions",
     "real_data",
-    "structure",
 )
 
 

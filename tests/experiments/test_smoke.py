@@ -216,6 +216,7 @@ SLOW = {
     ("non_vector", "zeros_and_ones"),
     ("non_vector", "texts"),
     ("non_vector", "doors"),
+    ("structure", "network"),
     ("structure", "network_shapes"),
     ("structure", "network_sdp"),
     ("structure", "template"),
