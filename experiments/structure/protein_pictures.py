@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 
 from experiments.harness import Row
 from experiments.pictures import save
@@ -27,10 +28,7 @@ def draw_methods(rows: Sequence[Row], path: Path) -> None:
         places = [proteins.index(row["protein"]) + 0.18 * (number - 1.5) for row in own]
         axes.plot(places, [row["core"] for row in own], "o", markersize=4, label=method)
     axes.set_xticks(range(len(proteins)), proteins, fontsize=8)
-    axes.set_yscale("log")
-    axes.set_yticks([0.1, 0.2, 0.5, 1, 2, 5], ["0.1", "0.2", "0.5", "1", "2", "5"], fontsize=8)
-    axes.minorticks_off()
-    axes.set_ylabel("backbone of the core, RMSD in Å", fontsize=8)
+    _mark_distances(axes)
     axes.grid(axis="y", alpha=0.3)
     axes.legend(fontsize=8, ncols=4, loc="upper center", bbox_to_anchor=(0.5, 1.14), frameon=False)
     save(figure, path)
@@ -73,8 +71,17 @@ def draw_harder(rows: Sequence[Row], path: Path) -> None:
         places = [max(row["rms violation"], 1e-3) for row in own], [row["core"] for row in own]
         axes.scatter(*places, marker=marker, c=color, s=18, label=f"{name} ({len(own)})")
     axes.axhline(FAILED, color="0.6", linewidth=0.8)
-    axes.set(xscale="log", yscale="log")
+    axes.set_xscale("log")
+    _mark_distances(axes)
     axes.set_xlabel("root mean squared violation of the bounds as given, Å", fontsize=8)
-    axes.set_ylabel("backbone of the core, RMSD in Å", fontsize=8)
     axes.legend(fontsize=8)
     save(figure, path)
+
+
+def _mark_distances(axes: Axes) -> None:
+    """Give an axis of distances from the reference its scale and its words."""
+    axes.set_yscale("log")
+    marks = (0.1, 0.2, 0.5, 1, 2, 5)
+    axes.set_yticks(marks, [f"{mark:g}" for mark in marks], fontsize=8)
+    axes.minorticks_off()
+    axes.set_ylabel("backbone of the core, RMSD in Å", fontsize=8)
