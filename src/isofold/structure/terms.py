@@ -10,8 +10,9 @@ from scipy.spatial import cKDTree
 
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.structure.energy import Intervals, Shapes, Term, Volumes
+from isofold.structure.given import DistanceBounds
 from isofold.structure.groups import RigidGroup
-from isofold.structure.problem import DistanceBounds, StructureProblem
+from isofold.structure.problem import StructureProblem
 from isofold.structure.rules import StructureRules
 from isofold.structure.start import group_lengths
 
