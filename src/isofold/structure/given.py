@@ -50,6 +50,11 @@ class DistanceBounds:
             np.concatenate([self.weights, other.weights]),
         )
 
+    def loosened(self, slack: float) -> DistanceBounds:
+        """Return the bounds with upper ones multiplied by a factor; known distances stay."""
+        upper = np.where(self.lower < self.upper, slack * self.upper, self.upper)
+        return DistanceBounds(self.pairs, self.lower, upper, self.weights)
+
     def renumbered(self, number: IntArray) -> DistanceBounds:
         """Return the bounds between points that have a new number; others have a negative one."""
         pairs = number[self.pairs]
