@@ -34,7 +34,7 @@ def test_figures_are_those_of_the_structure():
     text = text_of(structure_report(structure, view=view, title="A molecule"))
     worst = structure.violations.worst
     assert (
-        f"worst of 12 given distances is off by {worst:.3g} Å; 2 are off by more than 0.02" in text
+        f"worst of 12 given distances is off by {worst:.3g} Å; 2 are off by more than 0.07" in text
     )
     assert "energy 0.25 Å²" in text
     assert "vote for the hand 1.00" in text

@@ -115,3 +115,14 @@ def test_anchors_are_certified_by_their_distances():
     model = StructureFromBounds(2, certify=True, random_state=0).fit(given)
     assert model.certificate_.gap <= 1e-4
     assert not model.certificate_.is_contradiction
+
+
+def test_triangles_that_slack_mends_are_no_finding():
+    chain = StructureProblem(3).with_bounds([[0, 1], [1, 2]], upper=1.0)
+    given = chain.with_bounds([[0, 2]], lower=2.5, upper=3.0)
+    with pytest.warns(DoubtfulMapWarning, match="farther apart than a path"):
+        StructureFromBounds(random_state=0).fit(given)
+    assert (
+        "broken_triangles"
+        not in StructureFromBounds(slack=1.3, random_state=0).fit(given).diagnosis_
+    )

@@ -33,7 +33,7 @@ from isofold.sdp import (
 )
 from isofold.stitching.overlaps import Overlaps
 
-__all__ = ["NodeTerms", "StitchTerms", "pose", "solve"]
+__all__ = ["NodeTerms", "StitchTerms", "end_distances", "pose", "solve"]
 
 AT_BOUND = 1e-3
 """Difference of a squared distance from its bound, relative to it, up to which it is held there."""
@@ -182,12 +182,7 @@ class StitchTerms:
                 f"Convert degrees by numpy.deg2rad."
             )
             raise InvalidInputError(msg)
-        first, second = legs.T
-        # |l - m|² + 4lm sin²(θ/2): nothing cancels where the angle is small.
-        ends = [
-            np.hypot(first - second, 2.0 * np.sqrt(first * second) * np.sin(theta / 2))
-            for theta in (least, np.minimum(most, np.pi))
-        ]
+        ends = [end_distances(legs, theta) for theta in (least, np.minimum(most, np.pi))]
         # What may be straight may also be longer: legs are known but to the misfit of patches.
         return ends[0], np.where(most < np.pi, ends[1], np.inf)
 
@@ -275,6 +270,13 @@ def solve(
             f"their misfit. Try a tenth of it."
         )
         raise InvalidInputError(msg) from error
+
+
+def end_distances(legs: FloatArray, angles: FloatArray) -> FloatArray:
+    """Return the distances between the ends of legs (two columns) with given angles."""
+    first, second = legs.T
+    # |l - m|² + 4lm sin²(θ/2): nothing cancels where the angle is small.
+    return np.asarray(np.hypot(first - second, 2.0 * np.sqrt(first * second) * np.sin(angles / 2)))
 
 
 def placement_matrix(

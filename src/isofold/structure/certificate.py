@@ -28,7 +28,8 @@ from isofold._memory import require_memory
 from isofold._progress.stages import interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold.structure.energy import Intervals, Stretch, descend
-from isofold.structure.problem import DistanceBounds, StructureProblem
+from isofold.structure.given import DistanceBounds
+from isofold.structure.problem import StructureProblem
 from isofold.structure.result import RelaxationBound
 from isofold.structure.rules import StructureRules
 from isofold.structure.start import begin, group_lengths, known_reach

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def diagnose(structure: Structure, unit: float, slack: float, rules: StructureRu
     return Diagnosis(
         (
             *_find_parts(structure),
-            *_find_broken(structure, typical, rules),
+            *_find_broken(structure, typical, slack, rules),
             *_find_contradiction(structure),
             *_find_violations(structure, typical, slack, rules),
             *_find_hand(structure, unit, rules),
@@ -46,9 +47,13 @@ def _find_parts(structure: Structure) -> Iterator[Finding]:
         )
 
 
-def _find_broken(structure: Structure, typical: float, rules: StructureRules) -> Iterator[Finding]:
+def _find_broken(
+    structure: Structure, typical: float, slack: float, rules: StructureRules
+) -> Iterator[Finding]:
     """Find bounds that break the triangle inequality."""
-    pairs, excess = broken_triangles(structure.problem)
+    problem = structure.problem
+    problem = replace(problem, bounds=problem.bounds.loosened(slack))
+    pairs, excess = broken_triangles(problem)
     if len(pairs):
         first, second = structure.named(pairs[0])
         yield Finding.of(

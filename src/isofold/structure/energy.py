@@ -30,8 +30,8 @@ from isofold.structure._energy import (
     add_volumes,
     poses,
 )
+from isofold.structure.given import DistanceBounds
 from isofold.structure.groups import RigidGroup
-from isofold.structure.problem import DistanceBounds
 
 __all__ = ["Intervals", "Shapes", "Stretch", "Term", "Volumes", "descend"]
 

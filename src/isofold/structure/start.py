@@ -12,7 +12,8 @@ from isofold._typing import FloatArray, IntArray
 from isofold.linalg import procrustes
 from isofold.linalg.scaling import landmark_scaling
 from isofold.structure.energy import Stretch
-from isofold.structure.problem import DistanceBounds, StructureProblem
+from isofold.structure.given import DistanceBounds
+from isofold.structure.problem import StructureProblem
 from isofold.structure.rules import StructureRules
 
 __all__ = ["Beginning", "begin", "group_lengths", "known_reach", "onto_anchors", "parts_of"]

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.structure.energy import Intervals, Shapes, Term, Volumes
 from isofold.structure.groups import RigidGroup
-from isofold.structure.problem import DistanceBounds, StructureProblem
+from isofold.structure.problem import StructureProblem
 from isofold.structure.rules import StructureRules
 from isofold.structure.start import group_lengths
 
@@ -113,10 +113,7 @@ class Terms:
         rules: StructureRules,
     ) -> Self:
         """Return the terms of a problem whose lengths are divided by a unit."""
-        given = problem.bounds.joined(problem.angles)
-        is_bound = given.lower < given.upper
-        upper = np.where(is_bound, slack * given.upper, given.upper)
-        loosened = DistanceBounds(given.pairs, given.lower, upper, given.weights)
+        loosened = problem.bounds.joined(problem.angles).loosened(slack)
         is_kept, hands = _hands(problem, n_components)
         volume = unit**n_components
         return cls(

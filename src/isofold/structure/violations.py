@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from isofold._typing import BoolArray, FloatArray
-from isofold.structure.problem import DistanceBounds, StructureProblem
+from isofold.structure.given import DistanceBounds
+from isofold.structure.problem import StructureProblem
 from isofold.structure.result import Violations
 from isofold.structure.rules import StructureRules
 from isofold.structure.start import group_lengths

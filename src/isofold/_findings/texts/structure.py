@@ -183,7 +183,7 @@ _NETWORK = {
         "positions."
     ),
     "flaps": Text(
-        "{n:#node} may be elsewhere: they belong to {n_flaps:#part} tied to the rest so narrowly "
+        "{n:#node} may be elsewhere, in {n_flaps:#part} tied to the rest so narrowly "
         "that the mirror image fits the ranges about as well.",
         "See {a.flaps_} for the other positions, and {a.is_ambiguous_}. More ranges or anchors "
         "there would decide.",

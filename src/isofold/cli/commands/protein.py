@@ -17,7 +17,7 @@ from isofold.cli.options import file_argument, force_option, output_option, work
 if TYPE_CHECKING:
     from isofold._findings import Finding
     from isofold.structure import Structure
-    from isofold.structure.problem import DistanceBounds
+    from isofold.structure.given import DistanceBounds
     from isofold.structure.protein import Molecule, Superposition
 
 DATA, MODEL = "What is known", "Structure"

@@ -11,8 +11,9 @@ from scipy.spatial import cKDTree
 
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
+from isofold.structure.given import Anchors
 from isofold.structure.groups import read_points_of
-from isofold.structure.problem import Anchors, StructureProblem
+from isofold.structure.problem import StructureProblem
 
 __all__ = ["SensorNetwork", "pairs_without_range"]
 

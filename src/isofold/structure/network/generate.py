@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -10,9 +10,10 @@ from scipy.special import gamma
 from sklearn.utils import check_random_state
 
 from isofold._typing import FloatArray
+from isofold._validation import check_choice
 from isofold.exceptions import InvalidInputError
+from isofold.structure.given import Anchors
 from isofold.structure.network.data import SensorNetwork
-from isofold.structure.problem import Anchors
 
 __all__ = ["Shape", "make_network"]
 
@@ -114,9 +115,7 @@ def _check_request(
             f"negative."
         )
         raise InvalidInputError(msg)
-    if shape not in Shape.__args__:  # type: ignore[attr-defined]
-        msg = f"shape={shape!r} must be one of {', '.join(Shape.__args__)}."  # type: ignore[attr-defined]
-        raise InvalidInputError(msg)
+    check_choice(shape, get_args(Shape), name="shape")
 
 
 def _grid(n: int, d: int, rng: Any) -> FloatArray:

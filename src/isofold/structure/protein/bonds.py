@@ -142,12 +142,13 @@ def _peptide_bonds(
 ) -> Iterator[tuple[int, int]]:
     """Yield the bonds between neighboring amino acids of a chain."""
     for k in range(len(residues) - 1):
-        link = by_name[k].get("C"), by_name[k + 1].get("N")
-        if None not in link and residues[k].chain == residues[k + 1].chain:
-            kinds = [component_of(residues[j].name) for j in (k, k + 1)]
-            known = all(kind is None or kind.kind == "peptide" for kind in kinds)
-            if known and _is_short(link, coordinates, LONGEST_PEPTIDE):
-                yield link  # type: ignore[misc]
+        carbon, nitrogen = by_name[k].get("C"), by_name[k + 1].get("N")
+        if carbon is None or nitrogen is None or residues[k].chain != residues[k + 1].chain:
+            continue
+        kinds = [component_of(residues[j].name) for j in (k, k + 1)]
+        known = all(kind is None or kind.kind == "peptide" for kind in kinds)
+        if known and _is_short((carbon, nitrogen), coordinates, LONGEST_PEPTIDE):
+            yield carbon, nitrogen
 
 
 def _phosphate_bonds(
@@ -157,10 +158,11 @@ def _phosphate_bonds(
 ) -> Iterator[tuple[int, int]]:
     """Yield the bonds between neighboring nucleotides of a chain."""
     for k in range(len(residues) - 1):
-        link = by_name[k].get("O3'"), by_name[k + 1].get("P")
-        same = residues[k].chain == residues[k + 1].chain
-        if None not in link and same and _is_short(link, coordinates, LONGEST_PEPTIDE):
-            yield link  # type: ignore[misc]
+        oxygen, phosphorus = by_name[k].get("O3'"), by_name[k + 1].get("P")
+        if oxygen is None or phosphorus is None or residues[k].chain != residues[k + 1].chain:
+            continue
+        if _is_short((oxygen, phosphorus), coordinates, LONGEST_PEPTIDE):
+            yield oxygen, phosphorus
 
 
 def _disulfide_bonds(
@@ -181,9 +183,7 @@ def _disulfide_bonds(
                 yield first, second
 
 
-def _is_short(
-    link: tuple[int | None, int | None], coordinates: FloatArray | None, longest: float
-) -> bool:
+def _is_short(link: tuple[int, int], coordinates: FloatArray | None, longest: float) -> bool:
     """Whether two atoms are near enough for a bond; without coordinates they always are."""
     if coordinates is None:
         return True

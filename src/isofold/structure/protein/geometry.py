@@ -12,8 +12,9 @@ from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_choice
 from isofold.exceptions import InvalidInputError
 from isofold.linalg import procrustes
+from isofold.structure.given import DistanceBounds
 from isofold.structure.groups import RigidGroup
-from isofold.structure.problem import DistanceBounds, StructureProblem
+from isofold.structure.problem import StructureProblem
 from isofold.structure.protein.bonds import neighbors_of, within_bonds
 from isofold.structure.protein.groups import AtomGroup, atom_groups, is_flat_around
 from isofold.structure.protein.molecule import Geometry, Molecule

@@ -10,7 +10,7 @@ import numpy as np
 from isofold._findings import Finding, Severity
 from isofold._typing import IntArray
 from isofold.exceptions import InvalidInputError
-from isofold.structure.problem import DistanceBounds
+from isofold.structure.given import DistanceBounds
 from isofold.structure.protein.components import component_of
 from isofold.structure.protein.molecule import Molecule, Residue
 from isofold.structure.protein.pseudo import carrier_of, named_atoms

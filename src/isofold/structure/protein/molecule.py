@@ -10,7 +10,8 @@ import numpy as np
 from isofold._findings import Finding
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
-from isofold.structure.problem import DistanceBounds, StructureProblem
+from isofold.structure.given import DistanceBounds
+from isofold.structure.problem import StructureProblem
 
 if TYPE_CHECKING:
     from isofold.structure.groups import RigidGroup

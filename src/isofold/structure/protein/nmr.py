@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_fraction, check_positive, check_seed
 from isofold.exceptions import InvalidInputError
-from isofold.structure.problem import DistanceBounds
+from isofold.structure.given import DistanceBounds
 from isofold.structure.protein.geometry import geometry_of
 from isofold.structure.protein.molecule import Law, Molecule
 
