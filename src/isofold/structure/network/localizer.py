@@ -49,8 +49,8 @@ class NetworkLocalizer(BaseStructureEstimator):
     weights : {"relative", "equal"}, default="relative"
         Whether errors of ranges are in proportion to the range, or of the same size for all.
     n_init : int, default=5
-        Most starts. Further ones are made only while some range misses by more than five times the
-        noise, which most first starts do not have; the one with the least errors is kept.
+        Most starts. Further ones are made only while more than a thousandth of the ranges miss by
+        more than five times the noise; the one with the least errors is kept.
     repair : bool, default=True
         Whether parts that may lie mirrored are looked for and tried both ways. It takes about
         twice the time of the rest, and finds `flaps_`.
