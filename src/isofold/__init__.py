@@ -8,6 +8,7 @@ from isofold.embedding.catalog import CATALOG as _CATALOG
 
 if _TYPE_CHECKING:
     from isofold import (
+        blocks,
         datasets,
         exceptions,
         extension,
@@ -20,6 +21,7 @@ if _TYPE_CHECKING:
     )
     from isofold._progress.stages import progress
     from isofold.assessment import assess
+    from isofold.blocks import read_blocks
     from isofold.clustering import LDLC, MPPCA, VQPCA, GeodesicKMedoids, LocalSubspaceClassifier
     from isofold.embedding.affine.eat import EAT as EAT
     from isofold.embedding.affine.tesseramap import TesseraMap as TesseraMap
@@ -54,6 +56,7 @@ __all__ = [  # noqa: PLE0604 - methods are entered in their catalog alone
     "LocalSubspaceClassifier",
     "StitchTerms",
     "assess",
+    "blocks",
     "datasets",
     "exceptions",
     "extension",
@@ -63,6 +66,7 @@ __all__ = [  # noqa: PLE0604 - methods are entered in their catalog alone
     "plot",
     "progress",
     "quality",
+    "read_blocks",
     "report",
     "save",
     "sdp",
@@ -84,6 +88,7 @@ _HOMES = {
     "is_outside": "extension.out_of_range",
     "load": "storage",
     "progress": "_progress.stages",
+    "read_blocks": "blocks",
     "report": "reports",
     "save": "storage",
     **{method.name: "embedding" for method in _CATALOG if method.is_public},

@@ -207,14 +207,18 @@ class BaseEmbedder(
             The fitted embedder.
         """
         with one_fit(self):
-            X = self._validate(X, reset=True)
-            self._refuse_wide_map(X.shape[0])
-            method: Callable[..., Fit] = self._fit
-            self._record(method(X, y, **fit_params), X)
+            self._fit_samples(X, y, self._fit, **fit_params)
+            emit(self.diagnosis_.findings)
         return self
 
+    def _fit_samples(self, X: Any, y: Any, method: Callable[..., Fit], **fit_params: Any) -> None:
+        """Read samples, let a method embed them, and set the fitted attributes."""
+        X = self._validate(X, reset=True)
+        self._refuse_wide_map(X.shape[0])
+        self._record(method(X, y, **fit_params), X)
+
     def _record(self, fit: Fit, X: Any) -> None:
-        """Set the fitted attributes, and warn of the doubts."""
+        """Set the fitted attributes."""
         embedding = self._checked("_fit", fit.embedding, X)
         for name, value in fit.attributes:
             setattr(self, f"{name}_", value)
@@ -223,7 +227,10 @@ class BaseEmbedder(
             findings = (*findings, Finding.of("interrupted", Severity.DOUBT))
         self.map_, self.diagnosis_ = fit.map_, Diagnosis(findings)
         self.embedding_ = embedding
-        emit(findings)
+
+    def _is_helped_by_samples(self) -> bool:
+        """Return whether doubts of the last fit are left that more samples would clear."""
+        return False
 
     def _input_findings(self) -> Iterable[Finding]:
         """Return what is to be said about the input, whatever the method."""

@@ -15,6 +15,7 @@ __all__ = [
     "MemoryLimitError",
     "MissingDependencyError",
     "ModelFileError",
+    "SchedulerError",
     "UnboundedProblemError",
 ]
 
@@ -45,6 +46,10 @@ class MissingDependencyError(ImportError):
 
 class MemoryLimitError(MemoryError):
     """The request needs more memory than there is; nothing was allocated."""
+
+
+class SchedulerError(RuntimeError):
+    """A Dask scheduler or its workers were lost; what was finished before is kept where files are."""
 
 
 class DisconnectedGraphWarning(UserWarning):

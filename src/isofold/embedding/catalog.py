@@ -28,6 +28,9 @@ class Method:
         What its certificate proves, if it has one.
     most_rows : int or None
         Rows beyond which a fit would take more than a few minutes.
+    sampled : (int, int) or None
+        Rows that are fitted first, and at most, of a table that is read block by block; None
+        stands for `most_rows`, or for 20,000 and 80,000.
     needs_label : bool
         Whether it requires labels.
     finds_dimension : bool
@@ -42,10 +45,31 @@ class Method:
     shell_name: str = ""
     claim: str = ""
     most_rows: int | None = None
+    sampled: tuple[int, int] | None = None
     needs_label: bool = False
     finds_dimension: bool = False
     is_public: bool = True
 
+    @property
+    def first_sample(self) -> int:
+        """Rows that are fitted first of a table that is read block by block."""
+        return self._sampled[0]
+
+    @property
+    def most_sampled(self) -> int:
+        """Rows of such a table that are fitted at most."""
+        return self._sampled[1]
+
+    @property
+    def _sampled(self) -> tuple[int, int]:
+        if self.sampled is not None:
+            return self.sampled
+        return SAMPLED if self.most_rows is None else (self.most_rows, self.most_rows)
+
+
+SAMPLED = (20_000, 80_000)
+"""Rows of a table that are fitted first, and at most, where the method has no other limit: on a
+holed roll of 10^6 rows IPA's error is 2e-6 with the first and 1e-7 with the second."""
 
 WIDEST = "no other arrangement with these lengths between neighbors is wider"
 
@@ -146,12 +170,14 @@ CATALOG = (
         "kernel_eigenmaps",
         "Laplacian eigenmaps of a kernel",
         shell_name="kernel-eigenmaps",
+        sampled=(2_000, 2_000),
     ),
     Method(
         "TwinKernelEmbedding",
         "twin_kernel",
         "twin kernel embedding",
         shell_name="twin-kernel",
+        sampled=(2_000, 2_000),
     ),
     Method("OutOfSample", "out_of_sample.out_of_sample", "new points for any embedding"),
     Method(

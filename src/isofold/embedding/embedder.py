@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 from sklearn.utils import Tags
 
-from isofold._base import BaseEmbedder
 from isofold._findings import Finding
 from isofold._typing import SeenMetric
+from isofold.embedding.streamed import StreamedEmbedder
 from isofold.similarity.comparison import PairComparison
 from isofold.similarity.intake import Intake, read_first, read_more
 
 __all__ = ["Embedder"]
 
 
-class Embedder(BaseEmbedder):
+class Embedder(StreamedEmbedder):
     """Base of the methods: their parameters `metric` and `kernel` say how samples are compared.
 
     ``_fit(X, y)`` gets points, or, if `_takes_distances`, distances wherever samples are not points

@@ -244,23 +244,31 @@ class IPA(Embedder):
         return super().fit(X, y, **fit_params)
 
     def _fit(self, X: FloatArray, y: Any, *, graph: NeighborGraph | None = None) -> Fit:
+        return self._fit_sizes(X, SAMPLE_SIZES, graph)
+
+    def _fit_all(self, X: FloatArray, y: Any, *, graph: NeighborGraph | None = None) -> Fit:
+        """Make patches from all samples: they are a sample already."""
+        return self._fit_sizes(X, (len(X),), graph)
+
+    def _fit_sizes(self, X: FloatArray, sizes: tuple[int, ...], graph: NeighborGraph | None) -> Fit:
+        """Make patches from samples of growing sizes, until no doubt is left that more would clear."""
         _check_ready(X, graph)
         rng = check_seed(self.random_state)
         refuse_extreme_units(X)
         if self.terms is not None and not isinstance(self.terms, StitchTerms):
             msg = f"terms={self.terms!r} must be a StitchTerms or None."
             raise InvalidInputError(msg)
-        for size in SAMPLE_SIZES:
+        for size in sizes:
             fit = self._fit_sample(X, self._sample(len(X), size, rng), rng, graph)
             diagnosis = Diagnosis(fit.findings)
             self._log("%s", diagnosis)
-            if diagnosis["noise"].value > RULES.hopeless or interrupted():
-                break
-            doubts = diagnosis.codes
-            if not doubts & HELPED_BY_POINTS or doubts & BEYOND_HELP or len(X) <= size:
+            if not _is_helped_by_points(diagnosis) or interrupted() or len(X) <= size:
                 break
             self._log("%d samples leave doubts: %s", size, diagnosis)
         return fit
+
+    def _is_helped_by_samples(self) -> bool:
+        return _is_helped_by_points(self.diagnosis_)
 
     def _fit_sample(
         self,
@@ -415,6 +423,13 @@ class IPA(Embedder):
 
     def _log(self, message: str, *values: Any) -> None:
         logger.log(logging.INFO if self.verbose else logging.DEBUG, message, *values)
+
+
+def _is_helped_by_points(diagnosis: Diagnosis) -> bool:
+    """Return whether doubts are left that patches from more points may clear."""
+    doubts = diagnosis.codes
+    is_hopeless = diagnosis["noise"].value > RULES.hopeless or bool(doubts & BEYOND_HELP)
+    return not is_hopeless and bool(doubts & HELPED_BY_POINTS)
 
 
 def _check_ready(X: FloatArray, graph: NeighborGraph | None) -> None:

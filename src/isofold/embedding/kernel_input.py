@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from isofold._base import BaseEmbedder, refuse_few
+from isofold._base import refuse_few
 from isofold._findings import Finding, Severity
 from isofold._typing import FloatArray
 from isofold._validation import (
@@ -22,6 +22,7 @@ from isofold._validation import (
     refuse_no_features,
 )
 from isofold.embedding.spectral_layout import SpectralLayout
+from isofold.embedding.streamed import StreamedEmbedder
 from isofold.exceptions import InvalidInputError
 from isofold.extension.kernel_eigen_map import KernelEigenMap, KernelNodes, nystrom_factors
 from isofold.neighbors import NeighborGraph
@@ -41,7 +42,7 @@ __all__ = [
 VALUE_ADVICE = "Pass finite kernel values."
 
 
-class KernelInput(BaseEmbedder):
+class KernelInput(StreamedEmbedder):
     """Base of embedders with parameters `kernel`, `gamma`, `normalize` and `n_neighbors`."""
 
     kernel: Any

@@ -19,7 +19,7 @@ from isofold.extension.way_back import LocalInverse
 from isofold.linalg import principal_coordinates
 from isofold.linalg.motions import RigidMotions
 from isofold.linalg.rows import row_product
-from isofold.neighbors import NeighborSearch, build_search
+from isofold.neighbors import Neighbors, NeighborSearch, build_search
 from isofold.patches import Atlas, Memberships
 from isofold.patches._evaluate import blend, distances_from_charts, evaluate
 from isofold.patches.atlas import bend, joined
@@ -59,12 +59,15 @@ class MappedPoints:
         What these may be before a point counts as an outlier.
     nearest : ndarray of int of shape (n,)
         The nearest node of every point.
+    node_distances : ndarray of shape (n,)
+        How far that is, in the space of the charts.
     """
 
     images: FloatArray
     squared_distances: FloatArray
     limits: FloatArray
     nearest: IntArray
+    node_distances: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,12 +143,17 @@ class PatchMap(LocalInverse):
             squared_distances=np.full(n, np.nan),
             limits=np.full(n, np.nan),
             nearest=np.empty(n, dtype=np.int32),
+            node_distances=np.empty(n),
         )
 
         def work(rows: slice) -> None:
             given, reduction = points[rows], self.reduction
             block = np.ascontiguousarray(given if reduction is None else reduction.apply(given))
-            result.nearest[rows], blended = self._blend(self.search, block)
+            near, blended = self._blend(self.search, block)
+            result.nearest[rows], result.node_distances[rows] = (
+                near.indices[:, 0],
+                near.distances[:, 0],
+            )
             if self.estimators:
                 result.images[rows] = self._by_estimators(block, *blended)
             else:
@@ -256,11 +264,11 @@ class PatchMap(LocalInverse):
 
     def _blend(
         self, search: NeighborSearch, block: FloatArray
-    ) -> tuple[IntArray, tuple[IntArray, IntArray, FloatArray]]:
+    ) -> tuple[Neighbors, tuple[IntArray, IntArray, FloatArray]]:
         """Return the nearest nodes of points, and the patches of points with their fractions."""
         n_nearest = self.atlas.n_components + MORE_NEAREST
         near = search.query(block, min(n_nearest, search.n_points))
-        return near.indices[:, 0], blend(
+        return near, blend(
             np.ascontiguousarray(near.indices, dtype=np.int64),
             np.ascontiguousarray(near.distances, dtype=np.float64),
             self.memberships.indptr,

@@ -26,6 +26,9 @@ LARGEST_OUTLIER_FRACTION, SPARSE = 0.005, 3.0
 """Fraction of the nodes from which on a group is part of the data in any case, and mean edge over
 that of all from which on a smaller one is only a cloud of outliers."""
 
+LARGEST_CLOUD_FRACTION, VERY_SPARSE = 0.05, 10.0
+"""The same for groups that are very sparse: a hundredth of the density of a sheet, or less."""
+
 
 WIDER_SPACING, FAR_WIDER_SPACING, HOPS = 1.6, 3.5, 3
 """Mean edge over that of the neighbors, and over that typical within some hops, up to which a node
@@ -73,8 +76,8 @@ def find_outliers(graph: NeighborGraph, *, least: int) -> BoolArray:
     -------
     ndarray of bool of shape (n_nodes,)
         True for nodes in groups that only long edges, or few, or none connect to the rest: groups
-        of fewer than `least` nodes, and larger ones, up to a fraction of 0.005, that are sparse
-        beside the rest.
+        of fewer than `least` nodes, and larger ones that are sparse beside the rest: up to a
+        fraction of 0.005, or 0.05 if they are very sparse.
     """
     n, ends, lengths, spacing = graph.n_nodes, graph.edges, graph.lengths, _mean_edges(graph)
     is_cut = lengths > LONG_EDGE * np.minimum(spacing[ends[:, 0]], spacing[ends[:, 1]])
@@ -87,8 +90,10 @@ def find_outliers(graph: NeighborGraph, *, least: int) -> BoolArray:
     inner = labels[ends[~is_cut, 0]]
     count = np.maximum(np.bincount(inner, minlength=len(sizes)), 1)
     own_spacing = np.bincount(inner, lengths[~is_cut], minlength=len(sizes)) / count
-    is_sparse = own_spacing > SPARSE * np.median(spacing)
-    is_outlier = (sizes < least) | (is_sparse & (sizes < LARGEST_OUTLIER_FRACTION * n))
+    sparseness = own_spacing / np.median(spacing)
+    is_sparse = (sparseness > SPARSE) & (sizes < LARGEST_OUTLIER_FRACTION * n)
+    is_cloud = (sparseness > VERY_SPARSE) & (sizes < LARGEST_CLOUD_FRACTION * n)
+    is_outlier = (sizes < least) | is_sparse | is_cloud
     if is_outlier.all():
         return np.zeros(n, dtype=bool)
     return np.asarray(is_outlier[labels])

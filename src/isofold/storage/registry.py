@@ -137,6 +137,7 @@ KINDS: dict[str, Kind] = {
     "Soft": Kind("isofold.sdp.posing.soft:Soft"),
     "StitchTerms": Kind("isofold.stitching.terms:StitchTerms"),
     # How samples come in.
+    "Stream": Kind("isofold.embedding.streaming:Stream"),
     "Intake": Kind("isofold.similarity.intake:Intake", check="intake"),
     "PairComparison": Kind("isofold.similarity.comparison:PairComparison"),
     "PrincipalFrame": Kind("isofold.linalg.scaling:PrincipalFrame", check="frame"),

@@ -359,6 +359,28 @@ _CLUSTERING = {
     ),
 }
 
+# Tables that are read block by block (isofold.embedding.streaming).
+_STREAMING = {
+    "streamed": Text(
+        "The table has {n:#row}. The map was fitted to {n_fitted:,} of them, drawn at random; "
+        "every row is placed by the fitted map."
+    ),
+    "held_out": Text(
+        "Rows that were not used to fit the map are placed less well: distances to their nearest "
+        "fitted rows are off by {value:.1%} (median), those of fitted rows by {fitted:.1%}.",
+        "Fit more than {n_fitted:,} rows, with sample_size=... in fit.",
+    ),
+    "joined_rows": Text(
+        "{n:#row} lay together far from the first sample, as a component that it had missed. "
+        "{n:?It was|They were} fitted, too."
+    ),
+    "far_rows": Text(
+        "{n:#row} of {n_rows:,} {n:?is|are} far from all rows that the map was fitted to. "
+        "{n:?It was|They were} placed on the map but not used to fit it.",
+        "See {a.stream_} for their numbers.",
+    ),
+}
+
 FIT_TEXTS = {
     **_GIVEN,
     **_STITCHING,
@@ -369,4 +391,5 @@ FIT_TEXTS = {
     **_UNFOLDING,
     **_KERNELS,
     **_CLUSTERING,
+    **_STREAMING,
 }

@@ -1,0 +1,18 @@
+"""Row blocks: tables that are read block by block, because they do not fit into memory."""
+
+from isofold.blocks.protocol import Block, MappedBlocks, RowBlocks
+from isofold.blocks.read import read_blocks
+from isofold.blocks.sample import RowSample, draw_sample
+from isofold.blocks.statistics import ColumnStatistics
+from isofold.blocks.write import write_blocks
+
+__all__ = [
+    "Block",
+    "ColumnStatistics",
+    "MappedBlocks",
+    "RowBlocks",
+    "RowSample",
+    "draw_sample",
+    "read_blocks",
+    "write_blocks",
+]

@@ -1,0 +1,177 @@
+"""Row blocks into files: Parquet, .npy, CSV and Zarr, block by block, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from isofold._dependencies import require
+from isofold._files import PREFIX, atomic_file, explained, read_path, refuse_path
+from isofold.blocks.protocol import Block, RowBlocks
+
+__all__ = ["WRITTEN_ENDINGS", "check_written", "write_blocks"]
+
+WRITTEN_ENDINGS = (".parquet", ".csv", ".npy", ".zarr")
+
+
+def write_blocks(
+    blocks: RowBlocks,
+    path: str | os.PathLike[str],
+    *,
+    numbered: bool = False,
+    overwrite: bool = False,
+) -> int:
+    """Write blocks to a file, block by block, and return the number of rows.
+
+    Parameters
+    ----------
+    blocks : RowBlocks
+        The rows, such as `transform` returns for blocks. Columns are called x1, x2, ... unless they
+        have names.
+    path : path
+        A .parquet, .csv or .npy file, or a .zarr folder.
+    numbered : bool, default=False
+        Whether a first column `row` says which row of the table it was (Parquet and CSV).
+    overwrite : bool, default=False
+        Whether a file that exists may be replaced.
+
+    Returns
+    -------
+    int
+        Rows written.
+
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile
+    >>> import isofold
+    >>> from isofold.blocks import write_blocks
+    >>> blocks = isofold.read_blocks(np.eye(5), rows=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "rows.parquet")
+    ...     n = write_blocks(blocks, path)
+    ...     again = isofold.read_blocks(path).to_array()
+    >>> n, bool((again == np.eye(5)).all())
+    (5, True)
+    """
+    names = blocks.names or tuple(f"x{axis + 1}" for axis in range(blocks.n_features))
+    target = check_written(path, overwrite=overwrite)
+    ending = target.suffix.lower()
+    if ending == ".zarr":
+        return _write_zarr(blocks, target)
+    with atomic_file(path, overwrite=overwrite) as temporary, explained(target):
+        if ending == ".npy":
+            return _write_npy(blocks, temporary, blocks.n_features, blocks.dtype)
+        write = _write_parquet if ending == ".parquet" else _write_csv
+        return write(blocks, temporary, names, numbered=numbered)
+
+
+def check_written(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
+    """Refuse a file that blocks cannot be written to."""
+    target = read_path(path)
+    if target.suffix.lower() not in WRITTEN_ENDINGS:
+        refuse_path(target, f"the name must end in {', '.join(WRITTEN_ENDINGS)}")
+    if target.suffix.lower() == ".zarr":
+        require("zarr", extra="zarr", purpose="Writing a .zarr array")
+        if target.exists() and not overwrite:
+            refuse_path(
+                target, "it exists and is not overwritten. Use overwrite=True to replace it"
+            )
+        if not target.absolute().parent.is_dir():
+            refuse_path(target, "its folder does not exist. Make it first")
+    return target
+
+
+def record_batch(block: Block, names: Sequence[str], *, numbered: bool) -> Any:
+    """Return a block as a record batch of Arrow."""
+    import pyarrow as pa
+
+    columns = [np.ascontiguousarray(column) for column in block.rows.T]
+    if numbered:
+        return pa.record_batch([block.numbers.astype(np.int64), *columns], ["row", *names])
+    return pa.record_batch(columns, list(names))
+
+
+def _write_parquet(
+    blocks: Iterable[Block], target: Path, names: Sequence[str], *, numbered: bool
+) -> int:
+    from pyarrow import parquet
+
+    writer, n = None, 0
+    try:
+        for block in blocks:
+            batch = record_batch(block, names, numbered=numbered)
+            if writer is None:
+                writer = parquet.ParquetWriter(target, batch.schema)
+            writer.write_batch(batch)
+            n += len(block.rows)
+    finally:
+        if writer is not None:
+            writer.close()
+    return n
+
+
+def _write_csv(
+    blocks: Iterable[Block], target: Path, names: Sequence[str], *, numbered: bool
+) -> int:
+    from pyarrow import csv
+
+    writer, n = None, 0
+    try:
+        for block in blocks:
+            batch = record_batch(block, names, numbered=numbered)
+            if writer is None:
+                writer = csv.CSVWriter(target, batch.schema)
+            writer.write_batch(batch)
+            n += len(block.rows)
+    finally:
+        if writer is not None:
+            writer.close()
+    return n
+
+
+def _write_npy(blocks: Iterable[Block], target: Path, width: int, dtype: npt.DTypeLike) -> int:
+    """Write rows behind a header, in which NumPy leaves room for the length to grow."""
+    n = 0
+    with target.open("wb") as file:
+        _write_header(file, 0, width, dtype)
+        for block in blocks:
+            file.write(np.ascontiguousarray(block.rows, dtype=dtype).tobytes())
+            n += len(block.rows)
+        file.seek(0)
+        _write_header(file, n, width, dtype)
+    return n
+
+
+def _write_header(file: Any, n: int, width: int, dtype: npt.DTypeLike) -> None:
+    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (n, width)}
+    np.lib.format.write_array_header_1_0(file, header)
+
+
+def _write_zarr(blocks: RowBlocks, path: Path) -> int:
+    zarr = require("zarr", extra="zarr", purpose="Writing a .zarr array")
+    temporary = path.with_name(f"{PREFIX}{secrets.token_hex(6)}-{path.name}")
+    n, array = 0, None
+    try:
+        with explained(path):
+            for block in blocks:
+                if array is None:
+                    chunks = (max(1, len(block.rows)), blocks.n_features)
+                    array = zarr.create_array(
+                        temporary, shape=(0, blocks.n_features), chunks=chunks, dtype=blocks.dtype
+                    )
+                array.append(block.rows)
+                n += len(block.rows)
+            if path.exists():
+                shutil.rmtree(path)
+            if array is not None:
+                temporary.replace(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return n

@@ -1,0 +1,158 @@
+"""Embedders of tables that are read block by block: lazy tables come in by one door."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from isofold._base import BaseEmbedder, one_fit
+from isofold._findings import emit
+from isofold.blocks.arrays import ArrayBlocks
+from isofold.blocks.protocol import Block, MappedBlocks, RowBlocks
+from isofold.blocks.read import as_blocks
+from isofold.embedding.streaming import Look, Pass, PlaceBlock, StreamedFit, reduce_pass
+
+__all__ = ["StreamedEmbedder"]
+
+
+class StreamedEmbedder(BaseEmbedder):
+    """Base of embedders that take tables in blocks as well as arrays.
+
+    Attributes
+    ----------
+    stream_ : Stream
+        How the map was made of a table that was read block by block; only then. `embedding_` and
+        all that is known about samples are then about the rows in ``stream_.rows``.
+    """
+
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Embed the points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), RowBlocks, Dask collection, or objects
+            The points. A table of `isofold.read_blocks`, and arrays and data frames of Dask or
+            Zarr, are read block by block: a sample is fitted, and all rows are looked at. With
+            ``metric="precomputed"`` their distances (n_samples × n_samples), a dense matrix of all
+            or a sparse one of those that are known; with ``kernel="precomputed"`` their kernel.
+            With a function as metric or kernel, anything that it compares.
+        y : array-like, optional
+            Side information of methods that use it, such as `ColoredMVU`; else ignored.
+        **fit_params
+            Further inputs of the method, if it has any. Tables in blocks take ``sample_size``: how
+            many rows are fitted, instead of what suits the method.
+
+        Returns
+        -------
+        self
+            The fitted embedder.
+        """
+        blocks = as_blocks(X)
+        if blocks is None:
+            vars(self).pop("stream_", None)
+            return super().fit(X, y, **fit_params)
+        self._fit_blocks(blocks, y, reduce_pass(blocks), **fit_params)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Embed the points and return the embedding.
+
+        Parameters
+        ----------
+        X, y, **fit_params
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components), RowBlocks or Dask collection
+            `embedding_`; of a table in blocks the images of all rows, in blocks.
+        """
+        blocks = as_blocks(X)
+        if blocks is None:
+            return super().fit_transform(X, y, **fit_params)
+        if hasattr(blocks, "mapped"):
+            self._fit_blocks(blocks, y, reduce_pass(blocks), **fit_params)
+            return self.transform(blocks)
+        kept = _KeptImages(blocks)
+        self._fit_blocks(blocks, y, kept.run, **fit_params)
+        return kept.blocks(self)
+
+    def transform(self, X: Any) -> Any:
+        """Map points into the embedding, each row by itself.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), RowBlocks, Dask collection, or objects
+            New or old points; with ``metric="precomputed"`` or ``kernel="precomputed"`` their
+            distances to the training samples, or kernel values with these (n_new × n_samples).
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components), RowBlocks or Dask collection
+            Their images; of a table in blocks, blocks that are computed when they are read
+            (`isofold.blocks.write_blocks` writes them to a file), and of a Dask collection a lazy
+            one of the same kind.
+        """
+        blocks = as_blocks(X)
+        if blocks is None:
+            return super().transform(X)
+        check_is_fitted(self, "embedding_")
+        return self._transform_blocks(blocks)
+
+    def _transform_blocks(self, blocks: RowBlocks) -> Any:
+        names = tuple(map(str, self.get_feature_names_out()))
+        if hasattr(blocks, "mapped"):
+            return blocks.mapped(super().transform, self._n_features_out, names)
+        return MappedBlocks(blocks, super().transform, self._n_features_out, names)
+
+    def _fit_blocks(
+        self,
+        blocks: RowBlocks,
+        y: Any,
+        run: Pass,
+        *,
+        sample_size: int | None = None,
+        **fit_params: Any,
+    ) -> None:
+        """Fit a sample of a table, and look at all of its rows."""
+        with one_fit(self):
+            work = StreamedFit.of(self, sample_size=sample_size)
+            sample = work.draw(blocks)
+            stream = work.fit(sample, y, **fit_params)
+            stream = work.place(sample, stream, run, y, **fit_params)
+            work.record(stream)
+            if blocks.names:
+                self.feature_names_in_ = np.array(blocks.names, dtype=object)
+            emit(self.diagnosis_.findings)
+
+
+class _KeptImages:
+    """A pass that keeps the images in a temporary file, which ends with them."""
+
+    def __init__(self, source: RowBlocks) -> None:
+        self._source = source
+        self._file: Any = None
+        self._n_rows = 0
+
+    def run(self, place: PlaceBlock) -> Look:
+        """Place all rows, and keep where they go; a second pass begins anew."""
+        self._file, self._n_rows = tempfile.TemporaryFile(prefix="isofold-"), 0  # noqa: SIM115
+        return reduce_pass(self._source)(replace(place, take=self._take))
+
+    def _take(self, block: Block) -> None:
+        self._file.write(np.ascontiguousarray(block.rows).tobytes())
+        self._n_rows += len(block.rows)
+
+    def blocks(self, model: BaseEmbedder) -> RowBlocks:
+        """Return the images as blocks."""
+        shape = (self._n_rows, model._n_features_out)
+        with self._file:
+            self._file.flush()
+            images = np.memmap(self._file, dtype=self._source.dtype, mode="r", shape=shape)
+        blocks = ArrayBlocks(images, name="the map")
+        blocks.names = tuple(map(str, model.get_feature_names_out()))
+        return blocks
