@@ -68,18 +68,17 @@ class Block:
 
 
 class Part(Protocol):
-    """A stretch of a table that can be read by itself. It can be pickled, unless it is in memory.
+    """A stretch of a table that can be read by itself, here or elsewhere."""
 
-    Attributes
-    ----------
-    name : str
-        Where it comes from, for error messages.
-    n_rows : int or None
-        Its rows; None if they are known only after reading.
-    """
+    @property
+    def name(self) -> str:
+        """Where it comes from, for error messages."""
+        ...
 
-    name: str
-    n_rows: int | None
+    @property
+    def n_rows(self) -> int | None:
+        """Its rows; None if they are known only after reading."""
+        ...
 
     def read(self) -> Iterator[npt.NDArray[Any]]:
         """Yield arrays of rows that follow each other."""

@@ -53,7 +53,7 @@ class StreamedEmbedder(BaseEmbedder):
         """
         blocks = as_blocks(X)
         if blocks is None:
-            vars(self).pop("stream_", None)
+            self.__dict__.pop("stream_", None)
             return super().fit(X, y, **fit_params)
         self._fit_blocks(blocks, y, reduce_pass(blocks), **fit_params)
         return self
