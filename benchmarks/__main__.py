@@ -26,6 +26,7 @@ SUITES = (
     "report",
     "storage",
     "mixed",
+    "streaming",
     "ipa_accuracy",
     "ipa_speed",
 )

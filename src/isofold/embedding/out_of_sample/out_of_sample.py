@@ -22,9 +22,11 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import Fit
+from isofold._findings import setting
 from isofold._progress.stages import stage
 from isofold._typing import Auto, BoolArray, FloatArray, Metric, PairKernel
 from isofold._validation import check_choice, check_count, check_points, check_same_rows, check_seed
+from isofold.blocks.read import as_blocks
 from isofold.embedding.embedder import Embedder
 from isofold.embedding.out_of_sample.wrapped import (
     embedding_of,
@@ -257,6 +259,8 @@ class OutOfSample(Embedder):
         self
             The fitted estimator.
         """
+        if as_blocks(X) is not None:
+            return super().fit(X, y, **fit_params)
         return super().fit(X, y, given=X, **fit_params)
 
     def _fit(self, X: FloatArray, y: Any, *, given: Any = None) -> Fit:
@@ -274,6 +278,12 @@ class OutOfSample(Embedder):
         estimator = fresh_estimator(self.estimator, check_seed(self.random_state))
         how = self._intake.comparison
         is_read = how.is_euclidean or (how.is_given and how.kernel is None)
+        if given is None and not is_read:
+            msg = (
+                f"{setting('metric', self.metric)}: OutOfSample takes tables in blocks only with "
+                f"metric='euclidean'. Pass the metric to the estimator, or an array."
+            )
+            raise InvalidInputError(msg)
         embedding = fit_embedding(estimator, X if is_read else given, y)
         return self._extend_to(X, embedding, estimator, k=k)
 
