@@ -226,7 +226,11 @@ def _check_ends(low: tuple[float, ...], high: tuple[float, ...]) -> None:
     """Raise an error unless both ends are finite and some axis has an extent."""
     extents = [b - a for a, b in zip(low, high, strict=False)]
     is_paired = len(low) == len(high) and 1 <= len(low) <= SHOWN_AXES
-    if not is_paired or not all(map(math.isfinite, extents)) or not min(extents) >= 0 < max(extents):
+    if (
+        not is_paired
+        or not all(map(math.isfinite, extents))
+        or not min(extents) >= 0 < max(extents)
+    ):
         msg = (
             f"A frame from low={low} to high={high} has no pixels: both need one or two finite "
             f"numbers, and high must lie above low. Use DensityFrame.around(images)."
@@ -259,9 +263,10 @@ def _add(counts: IntArray, points: FloatArray, frame: DensityFrame) -> int:
         axes = [values[is_inside] for values in axes]
     flat = np.zeros(len(axes[0]), dtype=np.int64)
     # Up before across, as the counts are stored.
-    for values, low, size in zip(axes[::-1], frame.low[::-1], counts.shape[-len(axes) :], strict=True):
-        values -= low
-        values /= frame.pixel
+    sizes = counts.shape[-len(axes) :]
+    for values, low, size in zip(axes[::-1], frame.low[::-1], sizes, strict=True):
+        np.subtract(values, low, out=values)
+        np.divide(values, frame.pixel, out=values)
         flat *= size
         flat += np.minimum(values.astype(np.int64), size - 1)
     np.add.at(counts.reshape(-1), flat, 1)

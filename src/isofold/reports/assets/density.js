@@ -2,11 +2,14 @@
 
 const COARSEST = 64; // Pixels a side of the coarsest level.
 const WIDE = 1.5; // Pixels of the screen that a pixel may take before a finer level is drawn.
-const SQUARE = 4; // From so many on it is shown as the square that it is.
+const SQUARE = 6; // From so many on it is shown as the square that it is.
+const SEVERAL = 8; // Rows that a usual pixel should hold: fewer look like grain,
+const COARSE = 4; // unless pixels would take more of the screen than that.
 const BAR = 3; // Pixels of the screen that a bar of a map of one dimension takes.
 const FULL = 0.999; // Fraction of the pixels below the end of the scale.
 const EMPTIEST = 0.01;
 const LEAST_RANGE = 30; // Ratio of both ends of the scale, so that chance is no pattern.
+const LISTED_COUNTS = 65536; // Counts whose colors are looked up.
 
 async function readDensity(packed) {
   const { columns, rows, steps, tile } = packed;
@@ -58,7 +61,8 @@ function densityRange(level) {
   sample.sort((a, b) => a - b);
   const at = (fraction) => sample[Math.round(fraction * (sample.length - 1))] || 1;
   const high = Math.max(at(FULL), Math.min(most, LEAST_RANGE));
-  return { low: Math.max(1, Math.min(at(EMPTIEST), Math.floor(high / LEAST_RANGE))), high, most };
+  const low = Math.max(1, Math.min(at(EMPTIEST), Math.floor(high / LEAST_RANGE)));
+  return { low, high, most, usual: at(0.5) };
 }
 
 // Where there are any rows, in units of the page.
@@ -106,7 +110,10 @@ class DensityPainter {
     const { levels } = this.density;
     const finest = levels[0].pixel * view.k;
     const doublings = Math.floor(Math.log2((WIDE * wanted) / finest));
-    return levels[Math.max(0, Math.min(levels.length - 1, doublings))];
+    let at = Math.max(0, Math.min(levels.length - 1, doublings));
+    const isGrain = () => levels[at].range.usual < SEVERAL && 2 * levels[at].pixel * view.k <= COARSE;
+    while (at < levels.length - 1 && isGrain()) at++;
+    return levels[at];
   }
 
   // The part of a level that is seen: columns and rows, the ends included.
@@ -157,6 +164,7 @@ class DensityPainter {
     picture.width = columns;
     picture.height = rows;
     const context = picture.getContext("2d");
+    const wordOf = this.wordsOf(level);
     const band = 256;
     for (let top = 0; top < rows; top += band) {
       const high = Math.min(band, rows - top);
@@ -165,7 +173,8 @@ class DensityPainter {
       for (let r = 0; r < high; r++) {
         const from = (rows - 1 - top - r) * columns;
         for (let c = 0; c < columns; c++) {
-          if (level.cells[from + c]) words[r * columns + c] = this.word(level, rowsIn(level, from + c));
+          const cell = level.cells[from + c];
+          if (cell) words[r * columns + c] = wordOf(cell);
         }
       }
       context.putImageData(image, 0, top);
@@ -174,10 +183,14 @@ class DensityPainter {
     return picture;
   }
 
-  word(level, count) {
-    const { low, high } = level.range;
-    const fraction = Math.log(count / low) / Math.log(high / low || 2);
-    return this.ramp[Math.round(255 * Math.max(0, Math.min(1, fraction)))];
+  // The color of what the cells of a level hold.
+  wordsOf(level) {
+    const { low, high, most } = level.range;
+    const span = Math.log(high / low) || 1;
+    const colorOf = (count) => this.ramp[Math.round(255 * Math.max(0, Math.min(1, Math.log(count / low) / span)))];
+    const counts = level.steps || Float64Array.from({ length: Math.min(most + 1, LISTED_COUNTS) }, (_, i) => i);
+    const listed = Uint32Array.from(counts, colorOf);
+    return (cell) => (cell < listed.length ? listed[cell] : colorOf(cell));
   }
 
   // A map of one dimension: how many rows lie where, above the line.
@@ -207,7 +220,7 @@ function densityRamp(colors) {
   const mixed = (a, b, t) => a.map((value, c) => Math.round(value + (b[c] - value) * t));
   return Uint32Array.from({ length: 256 }, (_, shade) => {
     const t = shade / 255;
-    const [r, g, b] = t < 0.6 ? mixed(ground, hue, 0.16 + (0.84 * t) / 0.6) : mixed(hue, end, (t - 0.6) / 0.4);
+    const [r, g, b] = t < 0.6 ? mixed(ground, hue, 0.28 + (0.72 * t) / 0.6) : mixed(hue, end, (t - 0.6) / 0.4);
     return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
   });
 }

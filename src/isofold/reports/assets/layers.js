@@ -1,7 +1,8 @@
 // What is drawn of a map of many rows: all of them as density, a sample as points, or both.
 
 const LAYERS = ["rows", "sample", "both"];
-const FEW = 700; // Points above the density of the whole map; as you zoom in, more of them.
+const FADED = 0.5; // Opacity of the density below points, so that their colors are seen.
+const ROOM = 18; // Pixels between points above the density; as you zoom in, there are more of them.
 
 class Layers {
   constructor(app) {
@@ -36,21 +37,30 @@ class Layers {
     const { app, shown } = this;
     if (shown === "rows") return 0;
     if (shown === "sample") return Infinity;
-    const zoom = app.view.k / app.view.fitted;
-    return app.active ? MOST_POINTS : Math.round(FEW * (app.data.dims === 1 ? zoom : zoom * zoom));
+    if (app.active) return MOST_POINTS;
+    // By the zoom alone, so that no point comes or goes while the map is moved.
+    const { box, k } = app.view;
+    const wide = ((box.x1 - box.x0) * k) / ROOM;
+    return Math.ceil(app.view.isStrip ? wide : wide * Math.max(1, ((box.y1 - box.y0) * k) / ROOM));
+  }
+
+  get opacity() {
+    return this.shown === "both" ? FADED : 1;
   }
 
   recolor() {
     this.painter.recolor(densityRamp(this.app.colors));
-    this.level = null;
+    this.drawn = null;
   }
 
   paint() {
-    const { app, shown } = this;
-    if (shown === "sample") this.painter.clear();
-    const level = shown === "sample" ? null : this.painter.paint(app.view);
-    if (level === this.level && this.level) return;
+    const { app, shown, painter } = this;
+    if (shown === "sample") painter.clear();
+    painter.canvas.style.opacity = this.opacity;
+    const level = shown === "sample" ? null : painter.paint(app.view);
+    if (level === this.level && shown === this.drawn) return;
     this.level = level;
+    this.drawn = shown;
     this.drawLegend();
   }
 
@@ -83,6 +93,7 @@ class Layers {
     const { low, high, most } = this.level.range;
     const canvas = make("canvas", { class: "color-bar", width: 256, height: 1, role: "img" });
     canvas.setAttribute("aria-label", `${grouped(Math.round(low))} to ${grouped(Math.round(high))} rows per pixel`);
+    canvas.style.opacity = this.opacity;
     const context = canvas.getContext("2d");
     this.painter.ramp.forEach((word, shade) => {
       context.fillStyle = cssOf(word);

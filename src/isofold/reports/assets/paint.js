@@ -1,6 +1,7 @@
 // The points: as density while many are in view, one by one when few are.
 
 const MOST_POINTS = 30000;
+const SMALL = 3.5; // Radius of points on a density, which is to be seen between them.
 const PHASES = 4; // Positions of a mark within a pixel.
 
 // Shapes of one area, around the origin.
@@ -33,7 +34,7 @@ class Painter {
     if (!isDensity) inView = countWithin(grid, ...view.bounds());
     const [r, g, b] = scene.ground;
     this.words.fill(scene.isClear ? 0 : ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
-    const drawn = Math.min(inView, Math.round((inView * scene.most) / grid.order.length));
+    const drawn = scene.isClear ? countDrawn(scene) : inView;
     if (!view.isStrip && drawn) {
       if (isDensity) this.paintDensity(scene, inView);
       else this.paintPoints(scene, drawn);
@@ -140,7 +141,7 @@ class Painter {
 
   paintPoints(scene, drawn) {
     const { view, grid, shades, active, table } = scene;
-    const radius = pointRadius(view, drawn) * this.ratio;
+    const radius = Math.min(pointRadius(view, drawn), scene.isClear ? SMALL : Infinity) * this.ratio;
     const halo = drawn <= 5000 ? scene.ground : null;
     const pale = Array.from(table.rgb.subarray(3 * MISSING_SHADE, 3 * MISSING_SHADE + 3));
     const isLeftOut = leavesOut(scene);
@@ -262,6 +263,21 @@ class Painter {
 // Which points are not drawn, since others stand for them.
 function leavesOut({ ranks, most, grid }) {
   return most < grid.order.length ? (k) => ranks[grid.order[k]] >= most : () => false;
+}
+
+// How many points are drawn above a density: those of low rank that are selected or highlighted.
+function countDrawn(scene) {
+  const { grid, active, view } = scene;
+  const isLeftOut = leavesOut(scene);
+  const [x0, y0, x1, y1] = view.bounds();
+  let count = 0;
+  eachRange(grid, x0, y0, x1, y1, (from, to) => {
+    for (let k = from; k < to; k++) {
+      const isInView = grid.sx[k] >= x0 && grid.sx[k] <= x1 && grid.sy[k] >= y0 && grid.sy[k] <= y1;
+      if (isInView && !isLeftOut(k) && (!active || active[k])) count++;
+    }
+  });
+  return count;
 }
 
 // Marks are the smaller, the more of them share the map.

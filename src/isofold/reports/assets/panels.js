@@ -199,7 +199,7 @@ function showStatus(app, seen) {
 function rowsText(app, seen) {
   const rows = Number(app.layers.painter.rowsInView(app.view).toPrecision(3));
   const points = `${grouped(seen.drawn)} of ${grouped(app.data.n)} points drawn`;
-  const more = seen.drawn < seen.inView ? "; zoom in for more" : "";
+  const more = seen.drawn < seen.inView && !app.active ? "; zoom in for more" : "";
   const about = `About ${grouped(rows)} of ${grouped(app.data.density.n)} rows in view`;
   return app.layers.shown === "rows" ? about : `${about}, ${points}${more}`;
 }
