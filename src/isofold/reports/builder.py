@@ -132,7 +132,7 @@ def report(
 
     >>> from isofold.assessment import DensityFrame, DensityTiles
     >>> rows = np.random.default_rng(0).uniform(0.0, 7.0, size=(50_000, 2))
-    >>> tiles = DensityTiles.of(rows, DensityFrame.around(grid))
+    >>> tiles = DensityTiles.of(rows, DensityFrame((0.0, 0.0), (7.0, 7.0), side=256))
     >>> "50,000 rows of 2 dimensions" in report(grid, grid, density=tiles).html
     True
     """

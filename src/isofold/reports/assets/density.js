@@ -7,7 +7,7 @@ const SEVERAL = 8; // Rows that a usual pixel should hold: fewer look like grain
 const COARSE = 4; // unless pixels would take more of the screen than that.
 const BAR = 3; // Pixels of the screen that a bar of a map of one dimension takes.
 const FULL = 0.999; // Fraction of the pixels below the end of the scale.
-const EMPTIEST = 0.01;
+const EMPTIEST = 0.05; // And above its start: more than the rim of a map has.
 const LEAST_RANGE = 30; // Ratio of both ends of the scale, so that chance is no pattern.
 const LISTED_COUNTS = 65536; // Counts whose colors are looked up.
 
@@ -60,8 +60,9 @@ function densityRange(level) {
   }
   sample.sort((a, b) => a - b);
   const at = (fraction) => sample[Math.round(fraction * (sample.length - 1))] || 1;
-  const high = Math.max(at(FULL), Math.min(most, LEAST_RANGE));
-  const low = Math.max(1, Math.min(at(EMPTIEST), Math.floor(high / LEAST_RANGE)));
+  // Wider on both sides where counts are alike, so that they are neither pale nor dark.
+  const wider = Math.sqrt(Math.max(1, (LEAST_RANGE * at(EMPTIEST)) / at(FULL)));
+  const [low, high] = [at(EMPTIEST) / wider, at(FULL) * wider].map((count) => Math.max(1, Math.round(count)));
   return { low, high, most, usual: at(0.5) };
 }
 
@@ -159,12 +160,12 @@ class DensityPainter {
   // A level in colors, made when it is first seen.
   pictureOf(level) {
     if (this.pictures.has(level)) return this.pictures.get(level);
-    const { columns, rows } = level;
+    const { columns, rows, cells } = level;
     const picture = document.createElement("canvas");
     picture.width = columns;
     picture.height = rows;
     const context = picture.getContext("2d");
-    const wordOf = this.wordsOf(level);
+    const [listed, colorOf] = this.colorsOf(level);
     const band = 256;
     for (let top = 0; top < rows; top += band) {
       const high = Math.min(band, rows - top);
@@ -173,8 +174,8 @@ class DensityPainter {
       for (let r = 0; r < high; r++) {
         const from = (rows - 1 - top - r) * columns;
         for (let c = 0; c < columns; c++) {
-          const cell = level.cells[from + c];
-          if (cell) words[r * columns + c] = wordOf(cell);
+          const cell = cells[from + c];
+          words[r * columns + c] = cell < listed.length ? listed[cell] : colorOf(cell);
         }
       }
       context.putImageData(image, 0, top);
@@ -183,14 +184,15 @@ class DensityPainter {
     return picture;
   }
 
-  // The color of what the cells of a level hold.
-  wordsOf(level) {
+  // Colors of what the cells of a level hold: a list for most of them, a function for counts beyond.
+  colorsOf(level) {
     const { low, high, most } = level.range;
     const span = Math.log(high / low) || 1;
     const colorOf = (count) => this.ramp[Math.round(255 * Math.max(0, Math.min(1, Math.log(count / low) / span)))];
     const counts = level.steps || Float64Array.from({ length: Math.min(most + 1, LISTED_COUNTS) }, (_, i) => i);
     const listed = Uint32Array.from(counts, colorOf);
-    return (cell) => (cell < listed.length ? listed[cell] : colorOf(cell));
+    listed[0] = 0; // Nothing is drawn where no rows are.
+    return [listed, colorOf];
   }
 
   // A map of one dimension: how many rows lie where, above the line.
@@ -214,13 +216,14 @@ class DensityPainter {
 
 const cssOf = (word) => `rgb(${word & 255}, ${(word >> 8) & 255}, ${(word >> 16) & 255})`;
 
-// 256 colors of one hue, from near the ground to far from it.
-function densityRamp(colors) {
+// 256 colors of one hue, from near the ground to far from it; below points they stay nearer.
+function densityRamp(colors, isBelow) {
   const [ground, hue, end] = [colors.ground, colors.heat, colors.heatEnd].map(rgbOf);
   const mixed = (a, b, t) => a.map((value, c) => Math.round(value + (b[c] - value) * t));
   return Uint32Array.from({ length: 256 }, (_, shade) => {
     const t = shade / 255;
-    const [r, g, b] = t < 0.6 ? mixed(ground, hue, 0.28 + (0.72 * t) / 0.6) : mixed(hue, end, (t - 0.6) / 0.4);
+    const strong = t < 0.6 ? mixed(ground, hue, 0.28 + (0.72 * t) / 0.6) : mixed(hue, end, (t - 0.6) / 0.4);
+    const [r, g, b] = isBelow ? mixed(ground, hue, 0.12 + 0.55 * t) : strong;
     return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
   });
 }

@@ -1,7 +1,6 @@
 // What is drawn of a map of many rows: all of them as density, a sample as points, or both.
 
 const LAYERS = ["rows", "sample", "both"];
-const FADED = 0.5; // Opacity of the density below points, so that their colors are seen.
 const ROOM = 18; // Pixels between points above the density; as you zoom in, there are more of them.
 
 class Layers {
@@ -29,6 +28,7 @@ class Layers {
   choose(layer) {
     this.chosen = layer;
     for (const other of LAYERS) byId(`layer-${other}`).setAttribute("aria-pressed", String(other === layer));
+    this.recolor();
     this.app.repaint();
   }
 
@@ -44,19 +44,14 @@ class Layers {
     return Math.ceil(app.view.isStrip ? wide : wide * Math.max(1, ((box.y1 - box.y0) * k) / ROOM));
   }
 
-  get opacity() {
-    return this.shown === "both" ? FADED : 1;
-  }
-
   recolor() {
-    this.painter.recolor(densityRamp(this.app.colors));
+    this.painter.recolor(densityRamp(this.app.colors, this.chosen === "both"));
     this.drawn = null;
   }
 
   paint() {
     const { app, shown, painter } = this;
     if (shown === "sample") painter.clear();
-    painter.canvas.style.opacity = this.opacity;
     const level = shown === "sample" ? null : painter.paint(app.view);
     if (level === this.level && shown === this.drawn) return;
     this.level = level;
@@ -93,7 +88,6 @@ class Layers {
     const { low, high, most } = this.level.range;
     const canvas = make("canvas", { class: "color-bar", width: 256, height: 1, role: "img" });
     canvas.setAttribute("aria-label", `${grouped(Math.round(low))} to ${grouped(Math.round(high))} rows per pixel`);
-    canvas.style.opacity = this.opacity;
     const context = canvas.getContext("2d");
     this.painter.ramp.forEach((word, shade) => {
       context.fillStyle = cssOf(word);
