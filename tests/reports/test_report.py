@@ -1,12 +1,10 @@
 """The page as a file: well-formed, safe, within its budget, and refused where it cannot be made."""
 
 import base64
-import gzip
 import hashlib
 import json
 import re
 from html import escape
-from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -25,35 +23,15 @@ from isofold.reports.page import fill_template
 from isofold.reports.painter import draw_patches
 from isofold.reports.text import json_for_script, markup
 from isofold.reports.thumbnails import check_images, thumbnails
-from support.report_cases import HOSTILE, flat_case, free_assessment, free_page, hostile_assessment
-
-TYPES = {"f4": "<f4", "f8": "<f8", "i4": "<i4", "u1": "u1", "u2": "<u2"}
-
-
-class Elements(HTMLParser):
-    """Gathers the elements of a page, as a browser would see them."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.found, self.texts = [], {}
-        self.feed(html)
-
-    def handle_starttag(self, tag, attributes):
-        self.found.append((tag, dict(attributes)))
-
-    def handle_data(self, text):
-        key = dict(self.found[-1][1]).get("id", self.found[-1][0]) if self.found else ""
-        self.texts[key] = self.texts.get(key, "") + text
-
-
-def read_block(elements, block):
-    raw = base64.b64decode(elements.texts[f"block-{block['block']}"])
-    raw = gzip.decompress(raw) if block["gzip"] else raw
-    if block["type"] == "json":
-        return json.loads(raw)
-    dtype = np.dtype(TYPES[block["type"]])
-    planes = np.frombuffer(raw, np.uint8).reshape(dtype.itemsize, -1)
-    return np.ascontiguousarray(planes.T).view(dtype).ravel()
+from support.report_cases import (
+    HOSTILE,
+    Elements,
+    flat_case,
+    free_assessment,
+    free_page,
+    hostile_assessment,
+    read_block,
+)
 
 
 @pytest.fixture(scope="module")

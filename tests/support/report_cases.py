@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import io
+import json
+from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import numpy as np
@@ -37,6 +41,36 @@ HOSTILE = (
     "{{script}} ${1+1} \\u003c %3Cscript%3E",
     "long " + "<b>" * 3500,
 )
+
+
+TYPES = {"f4": "<f4", "f8": "<f8", "i4": "<i4", "u1": "u1", "u2": "<u2"}
+
+
+class Elements(HTMLParser):
+    """Gathers the elements of a page, as a browser would see them."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.found, self.texts = [], {}
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+
+    def handle_data(self, text):
+        key = dict(self.found[-1][1]).get("id", self.found[-1][0]) if self.found else ""
+        self.texts[key] = self.texts.get(key, "") + text
+
+
+def read_block(elements, block):
+    """Return an array or a list of texts of a page."""
+    raw = base64.b64decode(elements.texts[f"block-{block['block']}"])
+    raw = gzip.decompress(raw) if block["gzip"] else raw
+    if block["type"] == "json":
+        return json.loads(raw)
+    dtype = np.dtype(TYPES[block["type"]])
+    planes = np.frombuffer(raw, np.uint8).reshape(dtype.itemsize, -1)
+    return np.ascontiguousarray(planes.T).view(dtype).ravel()
 
 
 def flat_case(n=240):

@@ -10,10 +10,14 @@ from isofold.assessment.assessment import (
     ShepardDensity,
     VarianceSpectrum,
 )
+from isofold.assessment.density import DensityFrame, DensityRules, DensityTiles
 from isofold.assessment.measure import assess
 
 __all__ = [
     "Assessment",
+    "DensityFrame",
+    "DensityRules",
+    "DensityTiles",
     "LengthRatios",
     "NearPairs",
     "Origin",

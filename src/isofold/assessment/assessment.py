@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from isofold._findings import Diagnosis
 from isofold._typing import FloatArray, IntArray
+from isofold.assessment.density import DensityTiles
 from isofold.assessment.verdict import verdict
 from isofold.quality import CoRankingCurve, Scorecard
 
@@ -209,6 +210,8 @@ class Assessment:
         What the fit found, what the measures say, and warnings of other libraries.
     decision : Diagnosis
         Why this method was used; empty unless `Unfold` decided.
+    density : DensityTiles or None
+        How many of all rows lie where, if the map was measured on a sample of them.
     """
 
     embedding: FloatArray
@@ -224,6 +227,7 @@ class Assessment:
     proof: Proof = Proof()
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
     decision: Diagnosis = field(default_factory=Diagnosis)
+    density: DensityTiles | None = None
 
     @property
     def verdict(self) -> str:

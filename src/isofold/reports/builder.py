@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -12,10 +13,11 @@ from isofold._files import atomic_file, check_path
 from isofold._progress.stages import stage
 from isofold._typing import IntArray
 from isofold._validation import check_points
-from isofold.assessment import Assessment, assess
+from isofold.assessment import Assessment, DensityTiles, assess
 from isofold.assessment.models import component_of_samples, embedding_of
 from isofold.plot.palette import CLASSES_DARK, CLASSES_LIGHT, SEQUENTIAL
 from isofold.reports import sections
+from isofold.reports.density import check_density
 from isofold.reports.packing import Packer
 from isofold.reports.page import fill_template, policy, read_asset, read_script
 from isofold.reports.painter import charts
@@ -73,6 +75,7 @@ def report(
     labels: Any = None,
     fields: Any = None,
     images: Any = None,
+    density: DensityTiles | None = None,
     title: str | None = None,
     metric: str = "euclidean",
     random_state: Any = 0,
@@ -99,6 +102,9 @@ def report(
         What else is known of the rows.
     images : array-like of shape (n_points, height, width[, 3]) or None, default=None
         Pictures of the rows.
+    density : DensityTiles or None, default=None
+        How many of all rows lie where on the map, if the rows of `X` are a sample of too many to
+        be shown as points. See `isofold.assessment.DensityTiles`.
     title : str or None, default=None
         Title of the page.
     metric : {"euclidean", "precomputed"}, default="euclidean"
@@ -121,6 +127,14 @@ def report(
     >>> page = report(grid, grid, labels=grid[:, 0] > 3, title="A grid")
     >>> "You can measure distances between neighbors" in page.html
     True
+
+    Of many rows, points are a sample, and the density counts all:
+
+    >>> from isofold.assessment import DensityFrame, DensityTiles
+    >>> rows = np.random.default_rng(0).uniform(0.0, 7.0, size=(50_000, 2))
+    >>> tiles = DensityTiles.of(rows, DensityFrame((0.0, 0.0), (7.0, 7.0), side=256))
+    >>> "50,000 rows of 2 dimensions" in report(grid, grid, density=tiles).html
+    True
     """
     if path is not None:
         # Before the work, which may take minutes.
@@ -131,7 +145,10 @@ def report(
     # Before the measures, too: a wrong length should not cost an hour.
     columns = _all_columns(len(Y), labels, fields=fields, components=components)
     pictures = None if images is None else check_images(images, len(Y))
+    if density is not None:
+        check_density(density, Y)
     known = assess(X, embedding, metric=metric, random_state=random_state, n_jobs=n_jobs)
+    known = replace(known, density=density)
     is_points = metric != "precomputed" and is_table(X)
     n_features = int(np.shape(X)[1]) if is_points else None
     page = _page(known, columns, pictures, title, n_features, random_state, labels is not None)
@@ -155,6 +172,8 @@ def make_report(
 ) -> Report:
     """Make the page of a map that was measured already."""
     n = len(assessment.embedding)
+    if assessment.density is not None:
+        check_density(assessment.density, assessment.embedding)
     columns = _all_columns(n, labels, fields=fields, components=components, label_name=label_name)
     pictures = None if images is None else check_images(images, n)
     has_label = labels is not None
@@ -215,13 +234,15 @@ def _page(
             "findings": sections.findings(assessment),
             "decision": sections.decision(assessment),
             "axes": sections.axis_choice(dims),
+            "layers": sections.layer_choice(assessment),
+            "density_panel": sections.density_panel(assessment),
             "shape": sections.shape(assessment.embedding),
             "scale_text": sections.scale_text(dims),
             "notes": sections.notes(notes),
             "charts": charts(assessment),
             "scorecard": sections.scorecard(assessment),
             "certificate": sections.certificate(assessment),
-            "again": sections.again(origin),
+            "again": sections.again(assessment, has_numbers=row_numbers is not None),
             "manifest": json_for_script(manifest),
             "blocks": packer.html(),
             "style": style,

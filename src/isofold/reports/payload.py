@@ -19,6 +19,7 @@ from isofold.assessment import Assessment, NearPairs
 from isofold.extension import SampledRegion, fit_way_back
 from isofold.extension.out_of_range import RULES
 from isofold.extension.training_points import read_training_points
+from isofold.reports.density import pack_density
 from isofold.reports.packing import Packer, rounded
 from isofold.reports.thumbnails import Thumbnails, thumbnails
 from isofold.tables.page_columns import PageColumn
@@ -75,6 +76,10 @@ def fill(
         manifest["images"] = _pack_images(packer, small, n_points, notes)
     if n_components <= 2 and (columns or small):
         manifest["back"] = _way_back(unit, columns, small, order)
+    if assessment.density is not None:
+        packed, left_out = pack_density(packer, assessment.density, offset=offset, scale=scale)
+        manifest["density"] = packed
+        notes += left_out
     return manifest, notes
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from isofold._findings import Diagnosis, Finding
 from isofold._format import count, dimensions
 from isofold._typing import FloatArray
-from isofold.assessment import Assessment, Origin
+from isofold.assessment import Assessment
 from isofold.quality.score import CONFIDENCE
 from isofold.reports.text import markup
 
@@ -19,9 +19,11 @@ __all__ = [
     "badges",
     "certificate",
     "decision",
+    "density_panel",
     "doubt_box",
     "doubts",
     "findings",
+    "layer_choice",
     "note_box",
     "notes",
     "scale_text",
@@ -37,14 +39,23 @@ WIDE = 2.0
 TEXT_LENGTH = 2000
 """Characters of a finding or of a warning that are shown."""
 
+DENSITY_CODE = (
+    "# X is a sample. All rows are counted by report(..., density=tiles), see "
+    "isofold.assessment.DensityTiles"
+)
+"""What is added to the lines that make a page again."""
+
 
 def subject(assessment: Assessment, n_features: int | None) -> str:
     """Return what was mapped, to how many dimensions and by which method."""
     n_points, n_components = assessment.embedding.shape
-    data = count(n_points, "row")
+    density = assessment.density
+    data = count(n_points if density is None else density.n_rows, "row")
     if n_features is not None:
         data += f" of {dimensions(n_features)}"
-    return markup(f"{data}, mapped to {dimensions(n_components)}: {assessment.origin.method}")
+    shown = "" if density is None else f"; {n_points:,} of them shown as points"
+    method = assessment.origin.method
+    return markup(f"{data}, mapped to {dimensions(n_components)}: {method}{shown}")
 
 
 def verdict(assessment: Assessment) -> str:
@@ -61,7 +72,10 @@ def badges(assessment: Assessment) -> str:
         remarks.append(f'<li class="badge {kind}">{text}</li>')
     kind, text = (" bad", count(n_doubts, "doubt")) if n_doubts else ("", "No doubts")
     remarks.append(f'<li class="badge{kind}">{text}</li>')
-    n_components = assessment.embedding.shape[1]
+    n_points, n_components = assessment.embedding.shape
+    if assessment.density is not None:
+        text = f"Measured on the sample of {count(n_points, 'row')}"
+        remarks.append(f'<li class="badge">{text}</li>')
     if n_components > 2:
         text = f"{n_components} dimensions: the screen shows two at a time"
         remarks.append(f'<li class="badge">{text}</li>')
@@ -117,6 +131,33 @@ def axis_choice(n_components: int) -> str:
         '<label class="quiet" for="axis-y">Up</label> <select id="axis-y"></select> '
         '<button type="button" class="tool" id="mode-rotate" aria-pressed="false" '
         'title="Drag to rotate the map; on the keyboard i, j, k and l">Rotate</button></div>'
+    )
+
+
+def layer_choice(assessment: Assessment) -> str:
+    """Return buttons for what is drawn, where there are all rows and a sample of them."""
+    if assessment.density is None:
+        return ""
+    return (
+        '<div class="tool-group" role="group" aria-label="What is drawn">'
+        '<button type="button" class="tool" id="layer-rows" aria-pressed="false" '
+        'title="The density of all rows">All rows</button>'
+        '<button type="button" class="tool" id="layer-sample" aria-pressed="false" '
+        'title="The points of the sample">Sample</button>'
+        '<button type="button" class="tool" id="layer-both" aria-pressed="true" '
+        'title="The density, and some points of the sample: more of them when you zoom in">Both'
+        "</button></div>"
+    )
+
+
+def density_panel(assessment: Assessment) -> str:
+    """Return the room for the legend of the density, where there is one."""
+    if assessment.density is None:
+        return ""
+    return (
+        '<section class="panel" aria-labelledby="density-title">'
+        '<h3 id="density-title" class="panel-title">All rows: density</h3>'
+        '<div id="density-legend"></div></section>'
     )
 
 
@@ -178,17 +219,22 @@ def certificate(assessment: Assessment) -> str:
     return f"<p>{markup(proof, TEXT_LENGTH)}</p>{rest}"
 
 
-def again(origin: Origin) -> str:
+def again(assessment: Assessment, *, has_numbers: bool = False) -> str:
     """Return parameters, versions and the lines that make the page again."""
+    origin = assessment.origin
     # Escaped line by line, since markup has no line ends.
     code = "\n".join(markup(line, TEXT_LENGTH) for line in origin.code)
+    if assessment.density is not None:
+        code += f"\n{DENSITY_CODE}"
+    is_sample = assessment.density is not None and not has_numbers
     parameters = _pairs(origin.parameters) or '<p class="quiet">None are known.</p>'
     return (
         f"<pre><code>{code}</code></pre>"
         f'<details><summary>Parameters and versions</summary><div class="columns">'
         f"<div><h3>Parameters</h3>{parameters}</div>"
         f"<div><h3>Versions</h3>{_pairs(origin.versions)}</div></div>"
-        f'</details><p class="quiet">Rows are counted from 0, in the order of the data.</p>'
+        f'</details><p class="quiet">Rows are counted from 0, in the order of the '
+        f"{'sample' if is_sample else 'data'}.</p>"
     )
 
 

@@ -17,6 +17,8 @@ class App {
     this.options = colorOptions(data);
     this.meanDistortion = meanDistortion(data, data.distortion.keys());
     this.shownAxes = [0, Math.min(1, data.dims - 1)];
+    this.turn = [0, 0];
+    this.layers = data.density ? new Layers(this) : null;
   }
 
   start() {
@@ -48,13 +50,29 @@ class App {
       true: read("--true"),
       long: read("--long"),
       short: read("--short"),
+      heat: read("--heat"),
+      heatEnd: read("--heat-end"),
     };
+    this.layers?.recolor();
   }
 
   chooseAxes() {
     this.turn = [0, 0];
     this.project();
-    this.view.fit(this.grid.box);
+    this.view.fit(this.box);
+  }
+
+  // The part of the plane that has points, or rows of the density.
+  get box() {
+    const { box } = this.grid;
+    if (!this.layers?.isKnown) return box;
+    const rows = this.data.density.box;
+    return {
+      x0: Math.min(box.x0, rows.x0),
+      x1: Math.max(box.x1, rows.x1),
+      y0: Math.min(box.y0, rows.y0),
+      y1: Math.max(box.y1, rows.y1),
+    };
   }
 
   // Places of all points on the plane that is shown.
@@ -92,7 +110,7 @@ class App {
     requestAnimationFrame(() => {
       this.isTurning = false;
       this.project();
-      this.view.box = this.grid.box;
+      this.view.box = this.box;
       this.paintNow();
     });
   }
@@ -144,6 +162,7 @@ class App {
     this.view.resize(width, height);
     this.painter.resize(width, height, ratio);
     this.overlay.resize(width, height, ratio);
+    this.layers?.painter.resize(width, height, ratio);
     this.paintNow();
   }
 
@@ -156,6 +175,7 @@ class App {
   paintNow() {
     this.isAsked = false;
     const began = performance.now();
+    this.layers?.paint();
     const seen = this.painter.paint({
       view: this.view,
       grid: this.grid,
@@ -164,6 +184,9 @@ class App {
       table: this.table,
       kind: this.scheme.kind,
       ground: rgbOf(this.colors.ground),
+      isClear: Boolean(this.layers) && this.layers.shown !== "sample",
+      ranks: this.layers?.ranks,
+      most: this.layers ? this.layers.most : Infinity,
     });
     this.overlay.draw(this);
     showStatus(this, seen);
@@ -295,7 +318,7 @@ class App {
   reset() {
     this.inspect(-1);
     if (this.turn.some((angle) => angle !== 0)) this.chooseAxes();
-    else this.view.fit(this.grid.box);
+    else this.view.fit(this.box);
     this.repaint();
   }
 

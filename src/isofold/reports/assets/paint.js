@@ -1,6 +1,7 @@
 // The points: as density while many are in view, one by one when few are.
 
 const MOST_POINTS = 30000;
+const SMALL = 3.5; // Radius of points on a density, which is to be seen between them.
 const PHASES = 4; // Positions of a mark within a pixel.
 
 // Shapes of one area, around the origin.
@@ -22,23 +23,25 @@ class Painter {
     this.words = new Uint32Array(this.image.data.buffer);
   }
 
-  // scene: view, grid, shades and active (both in the order of the grid), table, kind, ground.
+  // scene: view, grid, shades and active (both in the order of the grid), table, kind, ground;
+  // whether the ground is clear, ranks of the rows and how many of them are drawn at most.
   paint(scene) {
     const { view, grid } = scene;
     let inView = 0;
     eachRange(grid, ...view.bounds(), (from, to) => (inView += to - from));
-    const isDensity = inView > MOST_POINTS;
+    const isDensity = inView > MOST_POINTS && scene.most === Infinity;
     // Cells reach beyond the view: where they hold few points, those are counted one by one.
     if (!isDensity) inView = countWithin(grid, ...view.bounds());
     const [r, g, b] = scene.ground;
-    this.words.fill(((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
-    if (!view.isStrip) {
+    this.words.fill(scene.isClear ? 0 : ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
+    const drawn = scene.isClear ? countDrawn(scene) : inView;
+    if (!view.isStrip && drawn) {
       if (isDensity) this.paintDensity(scene, inView);
-      else this.paintPoints(scene, inView);
+      else this.paintPoints(scene, drawn);
     }
     this.context.putImageData(this.image, 0, 0);
     if (view.isStrip) this.paintStrip(scene, inView, isDensity);
-    return { inView, isDensity };
+    return { inView, drawn, isDensity };
   }
 
   // Sums in bins: colors (or shades of numbers) and counts of active points, counts of others.
@@ -136,15 +139,16 @@ class Painter {
     }
   }
 
-  paintPoints(scene, inView) {
+  paintPoints(scene, drawn) {
     const { view, grid, shades, active, table } = scene;
-    const radius = pointRadius(view, inView) * this.ratio;
-    const halo = inView <= 5000 ? scene.ground : null;
+    const radius = Math.min(pointRadius(view, drawn), scene.isClear ? SMALL : Infinity) * this.ratio;
+    const halo = drawn <= 5000 ? scene.ground : null;
     const pale = Array.from(table.rgb.subarray(3 * MISSING_SHADE, 3 * MISSING_SHADE + 3));
-    for (const wanted of active ? [0, 1] : [1]) {
+    const isLeftOut = leavesOut(scene);
+    for (const wanted of active && !scene.isClear ? [0, 1] : [1]) {
       eachRange(grid, ...view.bounds(8), (from, to) => {
         for (let k = from; k < to; k++) {
-          if (active && active[k] !== wanted) continue;
+          if ((active && active[k] !== wanted) || isLeftOut(k)) continue;
           const x = view.screenX(grid.sx[k]) * this.ratio;
           const y = view.screenY(grid.sy[k]) * this.ratio;
           const shade = shades[k];
@@ -179,9 +183,13 @@ class Painter {
         const px = left - half + column;
         if (alpha === 0 || px < 0 || px >= width) continue;
         const at = 4 * (py * width + px);
-        pixels[at] += (color[0] - pixels[at]) * alpha;
-        pixels[at + 1] += (color[1] - pixels[at + 1]) * alpha;
-        pixels[at + 2] += (color[2] - pixels[at + 2]) * alpha;
+        // Over what is below; on a solid ground the weight is the coverage.
+        const solid = alpha + (pixels[at + 3] / 255) * (1 - alpha);
+        const weight = alpha / solid;
+        pixels[at] += (color[0] - pixels[at]) * weight;
+        pixels[at + 1] += (color[1] - pixels[at + 1]) * weight;
+        pixels[at + 2] += (color[2] - pixels[at + 2]) * weight;
+        pixels[at + 3] = 255 * solid;
       }
     }
   }
@@ -225,7 +233,8 @@ class Painter {
     const base = view.baseline - 14;
     const rise = (base - 20) / most;
     const color = [0, 0, 0];
-    for (let b = 0; b < across; b++) {
+    // Bars of all rows are drawn below.
+    for (let b = 0; b < (scene.isClear ? 0 : across); b++) {
       const count = sums[4 * b + 3];
       context.fillStyle = cssColor(table, MISSING_SHADE);
       context.fillRect(b * bin, base, bin - 0.5, -(others[b] + count) * rise);
@@ -235,8 +244,10 @@ class Painter {
       context.fillRect(b * bin, base, bin - 0.5, -count * rise);
     }
     if (!isDensity) {
+      const isLeftOut = leavesOut(scene);
       eachRange(grid, ...view.bounds(4), (from, to) => {
         for (let k = from; k < to; k++) {
+          if (isLeftOut(k)) continue;
           const isPale = active && !active[k];
           context.fillStyle = cssColor(table, isPale ? MISSING_SHADE : shades[k]);
           context.globalAlpha = isPale ? 0.3 : 0.8;
@@ -247,6 +258,26 @@ class Painter {
     }
     context.setTransform(1, 0, 0, 1, 0, 0);
   }
+}
+
+// Which points are not drawn, since others stand for them.
+function leavesOut({ ranks, most, grid }) {
+  return most < grid.order.length ? (k) => ranks[grid.order[k]] >= most : () => false;
+}
+
+// How many points are drawn above a density: those of low rank that are selected or highlighted.
+function countDrawn(scene) {
+  const { grid, active, view } = scene;
+  const isLeftOut = leavesOut(scene);
+  const [x0, y0, x1, y1] = view.bounds();
+  let count = 0;
+  eachRange(grid, x0, y0, x1, y1, (from, to) => {
+    for (let k = from; k < to; k++) {
+      const isInView = grid.sx[k] >= x0 && grid.sx[k] <= x1 && grid.sy[k] >= y0 && grid.sy[k] <= y1;
+      if (isInView && !isLeftOut(k) && (!active || active[k])) count++;
+    }
+  });
+  return count;
 }
 
 // Marks are the smaller, the more of them share the map.

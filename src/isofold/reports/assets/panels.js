@@ -163,9 +163,10 @@ function showSelection(app) {
   const rows = selection.rows();
   const mean = meanDistortion(data, rows);
   const fraction = percent(selection.count / data.n);
-  const text = `${grouped(selection.count)} of ${grouped(data.n)} rows (${fraction}) selected.`;
+  const of = data.density ? `the sample's ${grouped(data.n)}` : grouped(data.n);
+  const text = `${grouped(selection.count)} of ${of} rows (${fraction}) selected.`;
   const compared =
-    `Mean distortion ${number(mean, 3)}; ${number(app.meanDistortion, 3)} over all rows.`;
+    `Mean distortion ${number(mean, 3)}; ${number(app.meanDistortion, 3)} over all ${data.density ? "of the sample" : "rows"}.`;
   const label = data.columns[0];
   const body = make("tbody");
   for (const row of rows.slice(0, LISTED)) {
@@ -189,6 +190,16 @@ function showSelection(app) {
 function showStatus(app, seen) {
   const count = `${grouped(seen.inView)} of ${grouped(app.data.n)} points in view`;
   const how = seen.isDensity ? ", drawn as density (stronger is more); zoom in for points" : "";
-  byId("status").textContent = count + how;
+  const isSample = !app.layers || app.layers.shown === "sample";
+  byId("status").textContent = isSample ? count + how : rowsText(app, seen);
   showScale(app);
+}
+
+// How many rows are in view, as far as pixels tell.
+function rowsText(app, seen) {
+  const rows = Number(app.layers.painter.rowsInView(app.view).toPrecision(3));
+  const points = `${grouped(seen.drawn)} of ${grouped(app.data.n)} points drawn`;
+  const more = seen.drawn < seen.inView && !app.active ? "; zoom in for more" : "";
+  const about = `About ${grouped(rows)} of ${grouped(app.data.density.n)} rows in view`;
+  return app.layers.shown === "rows" ? about : `${about}, ${points}${more}`;
 }

@@ -49,7 +49,9 @@ function wireAxes(app) {
 (async () => {
   try {
     const manifest = JSON.parse(byId("manifest").textContent);
-    const app = new App(await readData(manifest));
+    const data = await readData(manifest);
+    if (manifest.density) data.density = await readDensity(manifest.density);
+    const app = new App(data);
     app.start();
     byId("loading").remove();
     document.documentElement.dataset.ready = "yes";
