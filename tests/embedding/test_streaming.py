@@ -205,3 +205,25 @@ def test_rows_with_gaps_are_dropped_on_request():
         np.setdiff1d(np.arange(len(X)), numbers), np.arange(0, len(X), 10)
     )
     assert again.to_array().tobytes() == images.to_array().tobytes()
+
+
+@pytest.mark.slow
+def test_a_component_of_a_ten_thousandth_and_outliers_of_a_hundredth_are_found():
+    n, rng = 1_000_000, np.random.default_rng(1)
+    roll = holed_swiss_roll(n, random_state=0)
+    flat = np.column_stack([rng.uniform(0, 1, (100, 2)), np.full(100, 80.0)])
+    outliers = rng.normal(size=(10_000, 3))
+    outliers *= rng.uniform(100, 400, (10_000, 1)) / np.linalg.norm(outliers, axis=1, keepdims=True)
+    order = rng.permutation(n + 10_100)
+    where = np.argsort(order)
+    table = np.vstack([roll.X, flat, outliers])[order].astype(np.float32)
+    model = IPA(random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        images = model.fit_transform(read_blocks(table)).to_array()
+    assert np.isin(where[n : n + 100], model.stream_.rows).all()
+    np.testing.assert_array_equal(model.stream_.far_rows, np.sort(where[n + 100 :]))
+    assert {"components", "outliers"} <= model.diagnosis_.codes
+    assert np.isfinite(images).all()
+    # As true as without them: a sample of 20,000 has an error of 2e-6.
+    assert procrustes_error(images[where[:n]], roll.truth) < 1e-5
