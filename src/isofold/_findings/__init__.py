@@ -14,6 +14,7 @@ if _TYPE_CHECKING:
         parameter,
         setting,
         speaking,
+        spoken,
     )
     from isofold._findings.warning import emit, tells_findings, warn_user
 
@@ -29,6 +30,7 @@ _HOMES = {
     "parameter": "vocabulary",
     "setting": "vocabulary",
     "speaking": "vocabulary",
+    "spoken": "vocabulary",
     "tells_findings": "warning",
     "warn_user": "warning",
 }
@@ -45,6 +47,7 @@ __all__ = [
     "parameter",
     "setting",
     "speaking",
+    "spoken",
     "tells_findings",
     "warn_user",
 ]
