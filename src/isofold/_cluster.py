@@ -100,7 +100,7 @@ def on_workers(
     """Apply a pure function to every item on the workers of a client, and yield in order.
 
     A single item stays here: to send it would gain nothing. So does what cannot be pickled, such as
-    an estimator of the user that holds an open file.
+    an estimator of the user that holds a lock.
     """
     remaining = iter(items)
     first = list(islice(remaining, 2))
