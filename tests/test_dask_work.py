@@ -1,7 +1,6 @@
 """Work on a Dask client: the same bytes as here, whatever becomes of workers."""
 
 import os
-import pickle
 import warnings
 from contextlib import contextmanager
 from functools import partial
@@ -19,10 +18,13 @@ import isofold
 from isofold._cluster import ClusterRules, client_backend, on_workers
 from isofold._findings import SHELL, speaking
 from isofold._parallel import n_workers, ordered_map, runs_elsewhere
-from isofold.exceptions import ClusterError, InvalidInputError
+from isofold.exceptions import ClusterError, DoubtfulMapWarning, InvalidInputError
 from isofold.quality import distances, scorecard
+from isofold.structure import StructureFromBounds, StructureProblem
 from support import dask_tasks as tasks
+from support.command_runs import run, write_array
 from support.dask_cluster import local_client, lonely_scheduler
+from support.storage_cases import CASES, fitted
 
 pytest.importorskip("distributed")
 
@@ -76,11 +78,11 @@ def test_a_write_to_what_was_sent_is_an_error(dask_cluster):
 
 def test_one_job_and_one_item_and_what_cannot_be_pickled_stay_here(dask_cluster):
     here, big = os.getpid(), np.ones(1)
-    run = partial(tasks.pid_and_sum, big)
+    where = partial(tasks.pid_and_sum, big)
     held = Lock()
     with on(dask_cluster):
-        assert {pid for pid, _ in ordered_map(run, range(3), n_jobs=1, is_pure=True)} == {here}
-        assert {pid for pid, _ in ordered_map(run, range(1), is_pure=True)} == {here}
+        assert {pid for pid, _ in ordered_map(where, range(3), n_jobs=1, is_pure=True)} == {here}
+        assert {pid for pid, _ in ordered_map(where, range(1), is_pure=True)} == {here}
         locked = ordered_map(lambda _: (held.locked(), os.getpid()), range(2), is_pure=True)
         assert list(locked) == [(False, here)] * 2
     assert not runs_elsewhere(None)
@@ -119,15 +121,15 @@ def test_warnings_arrive_once_and_errors_in_the_words_of_the_caller(dask_cluster
             warnings.simplefilter("default")
             assert list(ordered_map(tasks.warn, range(4), is_pure=True)) == [0, 1, 2, 3]
         assert [str(each.message) for each in caught] == ["the same text"]
-        with speaking(SHELL), pytest.raises(InvalidInputError, match="^--n-neighbors 7$"):
+        with speaking(SHELL), pytest.raises(InvalidInputError, match=r"^--n-neighbors 7$"):
             list(ordered_map(tasks.refuse, (7, 8), is_pure=True))
 
 
 def test_workers_that_die_change_nothing(dask_cluster, tmp_path):
     big = np.random.default_rng(1).normal(size=(60, 60))
-    run = partial(tasks.die_once, big, str(tmp_path))
+    die_once = partial(tasks.die_once, big, str(tmp_path))
     with on(dask_cluster):
-        found = list(ordered_map(run, range(1, 5), is_pure=True))
+        found = list(ordered_map(die_once, range(1, 5), is_pure=True))
     # One did die: it left a mark.
     assert [each.name for each in tmp_path.iterdir()] == ["3"]
     assert found == [float((big * (item + 1)).sum()) for item in range(1, 5)]
@@ -149,8 +151,9 @@ def test_progress_advances_with_results(dask_cluster):
     ids=["DisjointMVU", "Unfold"],
 )
 def test_embedders_have_the_same_bytes_and_findings(dask_cluster, make):
-    rng = np.random.default_rng(3)
-    two = np.concatenate([rng.normal(size=(25, 6)), 30 + rng.normal(size=(25, 6))])
+    arc, height = np.divmod(np.arange(25.0), 5)
+    sheet = np.stack([np.cos(0.3 * arc) / 0.3, np.sin(0.3 * arc) / 0.3, height], axis=1)
+    two = np.concatenate([sheet, sheet + 30.0])
     fits = []
     for where in (parallel_config(backend="sequential"), on(dask_cluster)):
         with where, warnings.catch_warnings(record=True) as caught:
@@ -204,6 +207,36 @@ def test_scorecards_have_the_same_bytes_and_send_points_once(dask_cluster, sent,
     assert sent.count(many.nbytes) == 1
 
 
+def test_starts_of_structures_have_the_same_bytes(dask_cluster):
+    pairs = [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2], [1, 3]]
+    square = StructureProblem(4).with_distances(pairs, [1, 1, 1, 1, 2**0.5, 2**0.5])
+    solver = StructureFromBounds(n_components=2, n_init=3, random_state=0)
+    with pytest.warns(DoubtfulMapWarning, match="Another start ends"):
+        here = solver.fit(square).coordinates_
+    with on(dask_cluster), pytest.warns(DoubtfulMapWarning, match="Another start ends"):
+        there = solver.fit(square).coordinates_
+    assert here.tobytes() == there.tobytes()
+
+
+def test_methods_are_compared_on_workers(dask_cluster, tmp_path):
+    path, address = write_array(tmp_path / "sheet.npy"), dask_cluster.scheduler.address
+    here = run("compare", path, "-m", "ipa,pca,colored-mvu")
+    there = run("compare", path, "-m", "ipa,pca,colored-mvu", "--scheduler", address)
+    assert there.exit_code == 0, there.stderr
+
+    def without_seconds(result):
+        return [line.rsplit(maxsplit=1)[0] for line in result.stdout.splitlines()]
+
+    assert without_seconds(here) == without_seconds(there)
+
+
+def test_a_scheduler_that_does_not_answer_is_named(tmp_path):
+    path = write_array(tmp_path / "sheet.npy")
+    result = run("compare", path, "-m", "pca", "--scheduler", "nowhere://1")
+    assert result.exit_code == 2
+    assert "No Dask scheduler answers at --scheduler nowhere://1" in result.stderr
+
+
 def test_grid_search_has_the_same_scores(dask_cluster):
     points, labels = X[:60, :4], np.arange(60) % 3
     pipeline = make_pipeline(isofold.IPA(random_state=0), KNeighborsClassifier())
@@ -231,7 +264,7 @@ def test_no_worker_at_all_is_an_error(dask_cluster):
         threads = dask_cluster.nthreads
         dask_cluster.nthreads = dict
         try:
-            with pytest.raises(ClusterError, match="has had no worker for 0.1 seconds"):
+            with pytest.raises(ClusterError, match=r"has had no worker for 0\.1 seconds"):
                 next(work)
         finally:
             dask_cluster.nthreads = threads
@@ -239,7 +272,7 @@ def test_no_worker_at_all_is_an_error(dask_cluster):
 
 def test_a_lost_scheduler_is_an_error(tmp_path):
     begun = tmp_path / "begun"
-    run = partial(tasks.begin_and_wait, str(begun), str(tmp_path / "never"))
+    wait = partial(tasks.begin_and_wait, str(begun), str(tmp_path / "never"))
     with lonely_scheduler() as (client, process), on(client):
 
         def end():
@@ -249,7 +282,7 @@ def test_a_lost_scheduler_is_an_error(tmp_path):
         ending = Thread(target=end)
         ending.start()
         with pytest.raises(ClusterError, match=r"scheduler at tcp://.* is lost"):
-            list(ordered_map(run, range(3), is_pure=True))
+            list(ordered_map(wait, range(3), is_pure=True))
         ending.join()
         # Nor does work that begins later wait for it.
         with pytest.raises(ClusterError, match="Dask"):
@@ -258,9 +291,9 @@ def test_a_lost_scheduler_is_an_error(tmp_path):
 
 @pytest.mark.slow
 def test_a_task_that_ends_all_workers_is_an_error(tmp_path):
-    with local_client(tmp_path) as client, on(client):
-        with pytest.raises(ClusterError, match="Every worker that ran one of the tasks"):
-            list(ordered_map(tasks.die, range(2), is_pure=True))
+    died = pytest.raises(ClusterError, match="Every worker that ran one of the tasks")
+    with local_client(tmp_path) as client, on(client), died:
+        list(ordered_map(tasks.die, range(2), is_pure=True))
 
 
 @pytest.mark.parametrize("name", sorted(n for n in isofold.__all__ if n[0].isupper()))
@@ -268,5 +301,16 @@ def test_every_estimator_can_be_sent(name):
     estimator = getattr(isofold, name)
     if not hasattr(estimator, "fit"):
         pytest.skip("not an estimator")
-    again = pickle.loads(cloudpickle.dumps(estimator()))
+    again = cloudpickle.loads(cloudpickle.dumps(estimator()))
     assert again.get_params(deep=False).keys() == estimator().get_params(deep=False).keys()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_every_fitted_model_can_be_sent(name):
+    model, new = fitted(name), CASES[name][1]
+    again = cloudpickle.loads(cloudpickle.dumps(model))
+    verb = "transform" if hasattr(model, "transform") else "predict"
+    if new is not None and hasattr(model, verb):
+        here, there = (np.asarray(getattr(each, verb)(new)) for each in (model, again))
+        np.testing.assert_array_equal(here, there)

@@ -63,7 +63,7 @@ sys.stdin.read()
 @contextmanager
 def lonely_scheduler():
     """Yield a client and the process of its scheduler, which may be killed."""
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 - our own program
         [sys.executable, "-c", LONELY],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
