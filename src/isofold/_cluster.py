@@ -31,7 +31,7 @@ import numpy as np
 from joblib import parallel_config
 from joblib.parallel import get_active_backend
 
-from isofold._findings import Vocabulary, speaking, spoken, tells_findings, warn_user
+from isofold._findings import Vocabulary, repeat_warnings, speaking, spoken
 from isofold.exceptions import ClusterError
 
 __all__ = ["ClusterRules", "client_backend", "is_in_worker", "on_workers", "sharing"]
@@ -114,7 +114,7 @@ def on_workers(
         result, told = work.result(under_way)
         under_way.popleft()
         under_way.extend(map(work.begin, islice(remaining, 1)))
-        _tell(told)
+        repeat_warnings(told)
         yield result
 
 
@@ -385,17 +385,6 @@ class _Recorder:
 
 
 _recorder = _Recorder()
-
-_told_before: dict[Any, Any] = {}
-
-
-def _tell(told: list[Any]) -> None:
-    """Warn here of what a worker was warned of; here the filters of the user are in force."""
-    for message, category, filename, lineno in told:
-        if tells_findings(message):
-            warn_user(message, category)
-        else:
-            warnings.warn_explicit(message, category, filename, lineno, registry=_told_before)
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -16,7 +16,7 @@ if _TYPE_CHECKING:
         speaking,
         spoken,
     )
-    from isofold._findings.warning import emit, tells_findings, warn_user
+    from isofold._findings.warning import emit, repeat_warnings, tells_findings, warn_user
 
 _HOMES = {
     "PYTHON": "vocabulary",
@@ -28,6 +28,7 @@ _HOMES = {
     "Vocabulary": "vocabulary",
     "emit": "warning",
     "parameter": "vocabulary",
+    "repeat_warnings": "warning",
     "setting": "vocabulary",
     "speaking": "vocabulary",
     "spoken": "vocabulary",
@@ -45,6 +46,7 @@ __all__ = [
     "Vocabulary",
     "emit",
     "parameter",
+    "repeat_warnings",
     "setting",
     "speaking",
     "spoken",
