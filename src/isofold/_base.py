@@ -16,6 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from isofold._cluster import sharing
 from isofold._display import DisplayMixin
 from isofold._findings import Diagnosis, Finding, Severity, emit, parameter, setting
 from isofold._memory import require_memory
@@ -75,7 +76,13 @@ def one_fit(estimator: BaseEstimator) -> Iterator[None]:
     verbose = check_flag(getattr(estimator, "verbose", False), name="verbose")
     # Whatever containers the user has set, methods inside of methods return arrays.
     arrays = config_context(transform_output="default")
-    with fitting(verbose=verbose), unchanged_if_refused(estimator), arrays, one_blas_thread():
+    with (
+        fitting(verbose=verbose),
+        unchanged_if_refused(estimator),
+        arrays,
+        one_blas_thread(),
+        sharing(),
+    ):
         yield
 
 

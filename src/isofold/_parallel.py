@@ -13,9 +13,10 @@ from threading import Lock
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs, parallel_config
 from threadpoolctl import ThreadpoolController
 
+from isofold._cluster import client_backend, is_in_worker, on_workers
 from isofold._findings import setting
 from isofold._progress.stages import Stage, interrupted, within_fit
 from isofold.exceptions import EarlyInterrupt, InvalidInputError
@@ -112,6 +113,9 @@ def n_workers(n_jobs: int | None) -> int:
     """Return the number of workers that scikit-learn's convention for `n_jobs` means here.
 
     Whatever is asked for, there are no more than 64 or one a core: results do not depend on it.
+    These are threads and processes of this machine. Inside ``parallel_config(backend="dask")`` None
+    means one here, too, and in a task on one of its workers there is one in any case: the cores are
+    for other tasks.
     """
     msg = (
         f"{setting('n_jobs', n_jobs)} must be a whole number other than 0 (-1 for all cores), "
@@ -121,9 +125,22 @@ def n_workers(n_jobs: int | None) -> int:
         raise InvalidInputError(msg)
     try:
         most = max(MOST_WORKERS, cpu_count())
-        return int(effective_n_jobs(n_jobs if n_jobs is None else max(-most, min(n_jobs, most))))
+        bounded = n_jobs if n_jobs is None else max(-most, min(n_jobs, most))
+        if client_backend() is None:
+            return int(effective_n_jobs(bounded))
+        with parallel_config(backend="sequential" if is_in_worker() else "threading"):
+            return int(effective_n_jobs(1 if bounded is None else bounded))
     except (TypeError, ValueError) as error:
         raise InvalidInputError(msg) from error
+
+
+def runs_elsewhere(n_jobs: int | None) -> bool:
+    """Return whether pure work goes to the workers of a Dask client.
+
+    It does inside ``joblib.parallel_config(backend="dask")``, unless ``n_jobs=1`` keeps it here. A
+    task on a worker keeps its own work, or workers would wait for each other.
+    """
+    return n_jobs != 1 and client_backend() is not None and not is_in_worker()
 
 
 def ordered_map(
@@ -132,16 +149,23 @@ def ordered_map(
     *,
     n_jobs: int | None = None,
     processes: bool = False,
+    is_pure: bool = False,
     steps: Stage | None = None,
 ) -> Iterator[Result]:
     """Apply a function to every item in threads and yield the results in order.
 
     Threads suit our kernels: NumPy, SciPy and BLAS release the interpreter lock, and the
     arrays are shared rather than copied. Processes are for the few kernels that keep the lock.
+    A function that only returns something, and writes to nothing that it shares with others,
+    `is_pure`: it may also run on the workers of a Dask client (`runs_elsewhere`).
     Only a few results exist at a time, so that a caller who adds them up never holds them all.
     A stage, if there is one, advances with every result.
     """
-    results = _results(function, items, n_workers(n_jobs), processes=processes)
+    workers = n_workers(n_jobs)
+    if is_pure and runs_elsewhere(n_jobs):
+        results = on_workers(function, items, client_backend())
+    else:
+        results = _results(function, items, workers, processes=processes)
     for result in results:
         if steps is not None:
             steps.advance()
@@ -158,6 +182,8 @@ def _results(
         # Each takes the memory of an interpreter, and more than there are cores gain nothing.
         workers = min(workers, os.cpu_count() or 1)
     where = {"prefer": "processes"} if processes else {"require": "sharedmem"}
+    if processes and client_backend() is not None:
+        where = {"backend": "loky"}
     held = partial(_with_one_thread, function)
     run = held if processes else within_fit(held)
     remaining = iter(items)

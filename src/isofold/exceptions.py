@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "ClusterError",
     "ConvergenceError",
     "DataNotFoundError",
     "DisconnectedGraphWarning",
@@ -30,6 +31,10 @@ class InputTypeError(InvalidInputError, TypeError):
 
 class ConvergenceError(RuntimeError):
     """An iteration ended before its answer could be trusted."""
+
+
+class ClusterError(RuntimeError):
+    """Work on a Dask cluster was lost and could not be repeated there."""
 
 
 class EmbeddingError(RuntimeError):

@@ -14,8 +14,9 @@ if _TYPE_CHECKING:
         parameter,
         setting,
         speaking,
+        spoken,
     )
-    from isofold._findings.warning import emit, tells_findings, warn_user
+    from isofold._findings.warning import emit, repeat_warnings, tells_findings, warn_user
 
 _HOMES = {
     "PYTHON": "vocabulary",
@@ -27,8 +28,10 @@ _HOMES = {
     "Vocabulary": "vocabulary",
     "emit": "warning",
     "parameter": "vocabulary",
+    "repeat_warnings": "warning",
     "setting": "vocabulary",
     "speaking": "vocabulary",
+    "spoken": "vocabulary",
     "tells_findings": "warning",
     "warn_user": "warning",
 }
@@ -43,8 +46,10 @@ __all__ = [
     "Vocabulary",
     "emit",
     "parameter",
+    "repeat_warnings",
     "setting",
     "speaking",
+    "spoken",
     "tells_findings",
     "warn_user",
 ]

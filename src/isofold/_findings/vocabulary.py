@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["PYTHON", "SHELL", "Value", "Vocabulary", "parameter", "setting", "speaking"]
+__all__ = ["PYTHON", "SHELL", "Value", "Vocabulary", "parameter", "setting", "speaking", "spoken"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,11 @@ def speaking(vocabulary: Vocabulary) -> Iterator[None]:
         yield
     finally:
         _SPOKEN.reset(before)
+
+
+def spoken() -> Vocabulary:
+    """Return the vocabulary of whoever called."""
+    return _SPOKEN.get()
 
 
 def parameter(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable
+from typing import Any
 
 from isofold._findings.finding import Finding, summarize
 from isofold._findings.texts import CONVERGENCE, DISCONNECTED, DOUBTFUL, INTERRUPTED
@@ -14,7 +15,7 @@ from isofold.exceptions import (
     InterruptedFitWarning,
 )
 
-__all__ = ["emit", "tells_findings", "warn_user"]
+__all__ = ["emit", "repeat_warnings", "tells_findings", "warn_user"]
 
 
 def _warnings() -> dict[str, type[Warning]]:
@@ -48,6 +49,19 @@ def emit(findings: Iterable[Finding]) -> None:
             # Other libraries use scikit-learn's kind of warning, too: this tells ours from theirs.
             message.findings = tuple(own)  # type: ignore[attr-defined]
             warn_user(message, warning)
+
+
+def repeat_warnings(told: Iterable[tuple[Warning, type[Warning], str, int]]) -> None:
+    """Warn here of what another process was warned of; here the filters of the user hold."""
+    for message, category, filename, lineno in told:
+        if tells_findings(message):
+            warn_user(message, category)
+        else:
+            warnings.warn_explicit(message, category, filename, lineno, registry=_REPEATED)
+
+
+# What was shown already, as Python keeps it for every module.
+_REPEATED: dict[Any, Any] = {}
 
 
 def warn_user(message: str | Warning, category: type[Warning]) -> None:

@@ -9,6 +9,7 @@ import click
 from isofold._progress import signals as _interrupts
 from isofold.cli.console import Console, clean
 from isofold.exceptions import (
+    ClusterError,
     ConvergenceError,
     EmbeddingError,
     InvalidInputError,
@@ -22,6 +23,7 @@ USER_ERRORS = (
     InvalidInputError,
     MissingDependencyError,
     MemoryError,
+    ClusterError,
     ConvergenceError,
     EmbeddingError,
     OSError,

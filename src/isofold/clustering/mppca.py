@@ -219,14 +219,16 @@ class MPPCA(BaseClusterer):
         copies = np.bincount(nodes.node_of_sample).astype(np.float64)
         run_seeds = rng.randint(np.iinfo(np.int32).max, size=n_init)
 
+        init, node_of_sample = self.init, nodes.node_of_sample
+
         def run(seed: int) -> MixtureRun:
             own = np.random.RandomState(seed)
-            start = straight_seeding(distinct, copies, given, init=self.init, n_clusters=c, rng=own)
-            labels = start.labels[nodes.node_of_sample]
+            start = straight_seeding(distinct, copies, given, init=init, n_clusters=c, rng=own)
+            labels = start.labels[node_of_sample]
             return climb(points, labels, r, n_clusters=c, max_iter=max_iter, tol=tol, rng=own)
 
         with interruptible(), stage("clusters", total=n_init) as steps:
-            found = ordered_map(run, run_seeds, n_jobs=self.n_jobs, steps=steps)
+            found = ordered_map(run, run_seeds, n_jobs=self.n_jobs, is_pure=True, steps=steps)
             best = max(until_interrupted(found), key=lambda run: run.rank)
         self._keep(best, len(X))
         labels = self._predict(X)

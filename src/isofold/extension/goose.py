@@ -33,6 +33,7 @@ in manifold learning. AAAI.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -128,22 +129,35 @@ class GooseMap(LocalInverse):
         most = min(max(n_neighbors), training.n_points - n_own)
         # Neighbors are gathered, centered and multiplied: three copies and a spare one.
         step = block_rows(4 * 8 * most * queries.shape[1], len(queries))
-
-        def work(start: int) -> None:
-            rows = slice(start, start + step)
-            block = queries[rows].astype(np.float64, copy=False)
-            near = training.nearest(block, min(most + 1 + n_own, training.n_points))
-            if are_training:
-                near = drop_own(near, np.arange(start, start + len(block)))
-            for number, k in enumerate(n_neighbors):
-                used = near.indices[:, : min(k, most)]
-                images[number, rows] = self._fit(block, near.distances[:, : k + 1], used)
-
         starts = range(0, len(queries), step)
+        blocks = ((start, queries[start : start + step]) for start in starts)
+        place = partial(self._place_block, n_neighbors, most, are_training=are_training)
         with stage("place points", total=len(starts)) as steps:
-            for _ in ordered_map(work, starts, n_jobs=self.n_jobs, steps=steps):
-                pass
+            found = ordered_map(place, blocks, n_jobs=self.n_jobs, is_pure=True, steps=steps)
+            for start, placed in zip(starts, found, strict=True):
+                images[:, start : start + step] = placed
         return images
+
+    def _place_block(
+        self,
+        n_neighbors: tuple[int, ...],
+        most: int,
+        block: tuple[int, FloatArray],
+        *,
+        are_training: bool,
+    ) -> FloatArray:
+        """Return the images of some points, of which the first has a number, for several k."""
+        first, queries = block[0], block[1].astype(np.float64, copy=False)
+        n_own = int(are_training)
+        near = self.training.nearest(queries, min(most + 1 + n_own, self.training.n_points))
+        if are_training:
+            near = drop_own(near, np.arange(first, first + len(queries)))
+        images = [
+            self._fit(queries, near.distances[:, : k + 1], near.indices[:, : min(k, most)])
+            for k in n_neighbors
+        ]
+        # As they are kept: half of the bytes come back if the embedding is in single precision.
+        return np.stack(images).astype(self.training.images.dtype, copy=False)
 
     def _fit(self, queries: FloatArray, distances: FloatArray, used: IntArray) -> FloatArray:
         near, images = self.training.points[used], self.training.images_at(used)

@@ -82,17 +82,16 @@ class StressMap(LocalInverse):
         """
         queries = check_points(X_new, name="X_new", min_samples=1)
         images = np.empty((len(queries), self._images.shape[1]))
+        # Not once more in every process that places points.
+        _ = self._tree, self._spacing
         row = 8 * (N_STRANGERS + self.n_neighbors) * queries.shape[1]
         step = max(LEAST_BLOCK, block_rows(row, len(queries)))
         starts = range(0, len(queries), step)
-
-        def place(start: int) -> None:
-            rows = slice(start, start + step)
-            images[rows] = self._placed(queries[rows])
-
+        blocks = (queries[start : start + step] for start in starts)
         with stage("place points", total=len(starts)) as steps:
-            for _ in ordered_map(place, starts, n_jobs=self.n_jobs, steps=steps):
-                pass
+            found = ordered_map(self._placed, blocks, n_jobs=self.n_jobs, is_pure=True, steps=steps)
+            for start, placed in zip(starts, found, strict=True):
+                images[start : start + step] = placed
         return (self.unit * images).astype(self.training.images.dtype)
 
     @cached_property

@@ -136,7 +136,7 @@ class Comparison:
     def map_blocks(
         self, function: Callable[[IntArray], Result], *, block_bytes: int | None = None
     ) -> Iterator[Result]:
-        """Apply a function to blocks of evaluated rows in parallel; yield results in order.
+        """Apply a pure function to blocks of evaluated rows in parallel; yield results in order.
 
         The blocks do not depend on the number of jobs, so neither do the results.
         """
@@ -148,7 +148,11 @@ class Comparison:
         tasks = [blocks[start : start + together] for start in range(0, len(blocks), together)]
         with stage("compare distances", total=len(tasks)) as steps:
             for results in ordered_map(
-                lambda task: [*map(function, task)], tasks, n_jobs=self.n_jobs, steps=steps
+                lambda task: [*map(function, task)],
+                tasks,
+                n_jobs=self.n_jobs,
+                is_pure=True,
+                steps=steps,
             ):
                 yield from results
 

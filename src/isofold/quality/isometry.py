@@ -284,7 +284,7 @@ def procrustes_measure_of(
     members = np.column_stack([near.sample.indices, near.indices])
     step = block_rows(8 * members.shape[1] * (X.shape[1] + Y.shape[1]), len(members))
     blocks = (members[start : start + step] for start in range(0, len(members), step))
-    parts = ordered_map(lambda block: _misfit(X, Y, block), blocks, n_jobs=n_jobs)
+    parts = ordered_map(lambda block: _misfit(X, Y, block), blocks, n_jobs=n_jobs, is_pure=True)
     misfit, size = np.concatenate(list(parts), axis=1)
     if normalized:
         # A neighborhood of copies has no size to compare its misfit with.

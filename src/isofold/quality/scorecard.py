@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from isofold._cluster import sharing
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_points
 from isofold.exceptions import InvalidInputError
@@ -204,6 +205,7 @@ class Scorecard(Mapping[str, Score]):
         return self.to_html()
 
 
+@sharing()
 def scorecard(
     X: Any,
     Y: Any,

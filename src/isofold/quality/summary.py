@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from isofold._cluster import sharing
 from isofold._typing import FloatArray
 from isofold._validation import check_count
 from isofold.exceptions import InvalidInputError
@@ -49,6 +50,7 @@ class MapSummary:
     neighbor_error: float = float("nan")
 
 
+@sharing()
 def summary(
     X: Any,
     Y: Any,

@@ -146,7 +146,9 @@ class StructureFromBounds(BaseStructureSolver):
             seeds = rng.randint(2**31 - 1, size=n_init or part.most_starts(rules))
             run = partial(part.solution, strength=strength, rules=rules)
             with interruptible(), stage("solve a part", total=len(seeds)) as steps:
-                starts = ordered_map(run, enumerate(seeds), n_jobs=self.n_jobs, steps=steps)
+                starts = ordered_map(
+                    run, enumerate(seeds), n_jobs=self.n_jobs, is_pure=True, steps=steps
+                )
                 starts = until_interrupted(starts)
                 found = list(starts) if n_init else part.until_met(starts, rules)
                 solved.append((part, sorted(found, key=lambda each: each.energy)))

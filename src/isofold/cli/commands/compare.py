@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from isofold._format import size_of
 from isofold.cli.command import command, option
 from isofold.cli.console import Console, aligned, clean, csv_text, current_console, put, watched
 from isofold.cli.options import (
+    WORK,
     NameList,
     chosen,
     data_options,
@@ -82,6 +84,10 @@ class Result:
 @force_option
 @data_options
 @work_options
+@option(
+    "--scheduler", section=WORK, metavar="ADDRESS",
+    help="Dask scheduler on whose workers methods run side by side, such as tcp://10.0.0.1:8786.",
+)  # fmt: skip
 def compare_command(file: Path, **options: Any) -> int:
     """Make maps by several methods and measure them all.
 
@@ -92,6 +98,7 @@ def compare_command(file: Path, **options: Any) -> int:
     nearest neighbors that stay the nearest.
     """
     from isofold.cli.errors import ExitCode
+    from isofold.cli.steps.cluster import working_at
     from isofold.cli.steps.inputs import ReadOptions, read_data
     from isofold.cli.steps.method import FitOptions
     from isofold.tables import atomic_file, check_target
@@ -105,7 +112,8 @@ def compare_command(file: Path, **options: Any) -> int:
         check_target(options["output"], options["force"], endings=(".csv",), inputs=(file,))
     prepared = read_data(file, chosen(ReadOptions, options), console)
     fitting = chosen(FitOptions, options)
-    results, is_interrupted = run_all(methods, prepared, fitting, console)
+    with working_at(options["scheduler"]):
+        results, is_interrupted = run_all(methods, prepared, fitting, console)
     put(table_lines(results))
     _tell_samples(results, len(prepared.X), console)
     if options["output"] is not None:
@@ -126,25 +134,24 @@ def compare_command(file: Path, **options: Any) -> int:
 def run_all(
     methods: list[str], prepared: Prepared, options: FitOptions, console: Console
 ) -> tuple[list[Result], bool]:
-    """Return what became of each method; they run one after the other."""
+    """Return what became of each method: one after the other here, side by side on a cluster."""
+    from isofold._parallel import ordered_map, runs_elsewhere
     from isofold._progress.stages import stage
 
     results: list[Result] = []
+    troubles = {name: _trouble(name, prepared) for name in methods}
+    run = partial(_run, prepared.X, prepared.labels, options)
+    runnable = [name for name in methods if not troubles[name]]
     with watched(console) as seen, stage("compare", total=len(methods)) as steps:
+        n_jobs = None if runs_elsewhere(None) else 1
+        found = ordered_map(run, runnable, n_jobs=n_jobs, is_pure=True)
         for name in methods:
-            if name in PEERS and not PEERS[name].is_installed:
-                trouble = f"not installed (pip install {PEERS[name].package})"
-                result = Result(name, None, trouble=trouble)
-            elif (
-                name in BY_SHELL_NAME
-                and BY_SHELL_NAME[name].needs_label
-                and prepared.labels is None
-            ):
-                result = Result(name, None, trouble="needs --label COLUMN")
+            if troubles[name]:
+                result = Result(name, None, trouble=troubles[name])
             else:
                 try:
                     with stage(f"map by {name}"):
-                        result = _run(name, prepared, options)
+                        result = next(found)
                 except KeyboardInterrupt:
                     # What the methods before it have found is not to be lost.
                     if not any(result.scores for result in results):
@@ -155,18 +162,28 @@ def run_all(
     return results, seen.is_interrupted
 
 
-def _run(name: str, prepared: Prepared, options: FitOptions) -> Result:
+def _trouble(name: str, prepared: Prepared) -> str:
+    """Return why a method cannot run; empty if it can."""
+    if name in PEERS:
+        peer = PEERS[name]
+        return "" if peer.is_installed else f"not installed (pip install {peer.package})"
+    needs_label = BY_SHELL_NAME[name].needs_label and prepared.labels is None
+    return "needs --label COLUMN" if needs_label else ""
+
+
+def _run(X: FloatArray, labels: Any, options: FitOptions, name: str) -> Result:
+    """Return what became of one method."""
     import numpy as np
 
     from isofold.cli.steps.scores import measure
 
     seed, jobs = options.seed, options.jobs
     most = (PEERS if name in PEERS else BY_SHELL_NAME)[name].most_rows
-    rows = np.arange(len(prepared.X))
+    rows = np.arange(len(X))
     if most is not None and len(rows) > most:
         rows = np.sort(np.random.default_rng(seed).choice(len(rows), most, replace=False))
-    X = prepared.X if len(rows) == len(prepared.X) else prepared.X[rows]
-    labels = None if prepared.labels is None else prepared.labels[rows]
+    X = X if len(rows) == len(X) else X[rows]
+    labels = None if labels is None else labels[rows]
     began = time.perf_counter()
     try:
         with silence():

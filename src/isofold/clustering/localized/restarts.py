@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from isofold._parallel import n_workers, ordered_map
+from isofold._parallel import n_workers, ordered_map, runs_elsewhere
 from isofold._progress.stages import Stage, interrupted, interruptible, stage, until_interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold.clustering.localized.descent import descend
@@ -116,6 +116,9 @@ def best_partition(
     n_jobs: int | None,
 ) -> Partition:
     """Return the partition with the lowest objective over all restarts."""
+    if runs_elsewhere(n_jobs):
+        # Each for itself: what all remember would have to be sent.
+        memory = make_memory(problem, 1)
     descend_from = partial(_descend_from, problem, memory)
     with _clustering(problem, restarts, n_jobs) as steps:
         found = _side_by_side(descend_from, problem, restarts, n_jobs=n_jobs, steps=steps)
@@ -134,6 +137,8 @@ def smallest_connected(
 
     Every restart searches the smallest ρ for itself.
     """
+    if runs_elsewhere(n_jobs):
+        memory = make_memory(problem, 1, is_search=True)
     search = partial(_half_intervals, problem, graph, memory)
     with _clustering(problem, restarts, n_jobs) as steps:
         found = _side_by_side(search, problem, restarts, n_jobs=n_jobs, steps=steps)
@@ -152,6 +157,8 @@ def _side_by_side(
     steps: Stage,
 ) -> Iterator[Result]:
     """Yield what restarts come to, in their order, from threads or processes where these help."""
+    if runs_elsewhere(n_jobs):
+        return ordered_map(run, restarts, n_jobs=n_jobs, is_pure=True, steps=steps)
     if len(problem.points) >= LEAST_FOR_THREADS:
         return ordered_map(run, restarts, n_jobs=n_jobs, steps=steps)
     workers = _n_processes(problem, restarts, n_jobs)
@@ -178,7 +185,8 @@ def _clustering(
 
 def _n_processes(problem: LocalizedProblem, restarts: Sequence[Restart], n_jobs: int | None) -> int:
     """Return in how many processes restarts run; in this one alone where threads are better."""
-    most = 1 if len(problem.points) >= LEAST_FOR_THREADS else n_workers(n_jobs)
+    is_few = len(problem.points) < LEAST_FOR_THREADS
+    most = n_workers(n_jobs) if is_few and not runs_elsewhere(n_jobs) else 1
     return min(most, len(restarts) // LEAST_FOR_PROCESSES + 1)
 
 

@@ -266,7 +266,9 @@ class DisjointMVU(Embedder):
         tasks = [(subgraph(graph, own), seed) for own, seed in zip(members, seeds, strict=True)]
         unfold = partial(_unfold_component, n_components=self.n_components, solver=self.solver)
         with stage("components", total=len(tasks)) as steps:
-            found = ordered_map(unfold, tasks, n_jobs=self.n_jobs, processes=True, steps=steps)
+            found = ordered_map(
+                unfold, tasks, n_jobs=self.n_jobs, processes=True, is_pure=True, steps=steps
+            )
             local = list(found)
         for component in local:
             # Here, where the numbers of all samples are known.

@@ -19,7 +19,8 @@ import numpy as np
 
 from isofold._base import BaseEmbedder
 from isofold._findings import Finding
-from isofold._progress.stages import interrupted, interruptible, stage
+from isofold._parallel import ordered_map, runs_elsewhere
+from isofold._progress.stages import interruptible, stage, until_interrupted
 from isofold._typing import FloatArray, IntArray
 from isofold.embedding.ipa import IPA
 from isofold.embedding.local_mds import MOST_PAIRED, LocalMDS
@@ -265,14 +266,15 @@ def rehearse(
             (np.sort(np.delete(order, held)), np.sort(order[held])) for held in splits[:n_runs]
         ]
     runs: dict[str, list[Candidate]] = {method: [] for method in methods}
-    with interruptible(), stage("rehearsal", total=len(folds) * len(methods)) as steps:
-        for train, test in folds:
-            rehearsal = Rehearsal(known, train, test, is_distances, n_components, shared)
-            for method in methods:
-                if not interrupted() or not any(runs.values()):
-                    runs[method].append(rehearsal.run(method))
-                    steps.advance()
-            if is_late() or interrupted():
+    rehearsal = Rehearsal(known, is_distances, n_components, shared)
+    tasks = [(train, test, method) for train, test in folds for method in methods]
+    # Here one after the other: each has all threads for itself, and its time counts.
+    n_jobs = None if runs_elsewhere(shared.get("n_jobs")) else 1
+    with interruptible(), stage("rehearsal", total=len(tasks)) as steps:
+        found = ordered_map(rehearsal.run, tasks, n_jobs=n_jobs, is_pure=True, steps=steps)
+        for candidate in until_interrupted(found):
+            runs[candidate.method].append(candidate)
+            if candidate.method == methods[-1] and is_late():
                 break
     return tuple(_summed(method, found) for method, found in runs.items() if found)
 
@@ -285,14 +287,12 @@ def rehearsal_size(n_samples: int, most: int = REHEARSED) -> int:
 
 @dataclass(eq=False)
 class Rehearsal:
-    """One division of samples into those that are fitted and those that are held out.
+    """Samples that are divided into those that are fitted and those that are held out.
 
     Attributes
     ----------
     X : ndarray
         Points, or distances.
-    train, test : ndarray of int
-        The samples of both kinds; the same if there are too few to be divided.
     is_distances : bool
         Whether `X` holds distances.
     n_components : int
@@ -302,24 +302,23 @@ class Rehearsal:
     """
 
     X: FloatArray
-    train: IntArray
-    test: IntArray
     is_distances: bool
     n_components: int
     shared: dict[str, Any]
 
-    def run(self, method: str) -> Candidate:
-        """Fit a candidate and judge it."""
+    def run(self, task: tuple[IntArray, IntArray, str]) -> Candidate:
+        """Fit a candidate to some samples and judge it by others; by the same if they are few."""
+        train, test, method = task
         shared = self.shared | ({"metric": "precomputed"} if self.is_distances else {})
         embedder = make_embedder(method, self.n_components, **shared)
-        fitted, held = self._rows(self.train), self._rows(self.test)
+        fitted, held = self._rows(train, train), self._rows(test, train)
         begin = time.perf_counter()
         try:
             fit_quietly(embedder, fitted)
         except InvalidInputError as error:
             return Candidate(method, score=0.0, note=str(error))
         seconds = time.perf_counter() - begin
-        is_same = np.array_equal(self.train, self.test)
+        is_same = np.array_equal(train, test)
         placed = embedder.embedding_ if is_same else embedder.transform(held)
         placing = time.perf_counter() - begin - seconds
         found = self._nearest(fitted, held, is_same=is_same)
@@ -341,8 +340,8 @@ class Rehearsal:
             judgement=judgement_of(embedder),
         )
 
-    def _rows(self, rows: IntArray) -> FloatArray:
-        return self.X[np.ix_(rows, self.train)] if self.is_distances else self.X[rows]
+    def _rows(self, rows: IntArray, train: IntArray) -> FloatArray:
+        return self.X[np.ix_(rows, train)] if self.is_distances else self.X[rows]
 
     def _lengths(self, fitted: FloatArray, held: FloatArray, indices: IntArray) -> FloatArray:
         """Return the distances in the data between held-out and some fitted samples."""
