@@ -16,7 +16,6 @@ __all__ = [
     "MemoryLimitError",
     "MissingDependencyError",
     "ModelFileError",
-    "SchedulerError",
     "UnboundedProblemError",
 ]
 
@@ -51,10 +50,6 @@ class MissingDependencyError(ImportError):
 
 class MemoryLimitError(MemoryError):
     """The request needs more memory than there is; nothing was allocated."""
-
-
-class SchedulerError(RuntimeError):
-    """A Dask scheduler or its workers were lost; blocks that are in files are kept."""
 
 
 class DisconnectedGraphWarning(UserWarning):

@@ -30,7 +30,7 @@ from isofold.blocks.protocol import (
     blocks_of,
     reduce_part,
 )
-from isofold.exceptions import InvalidInputError, SchedulerError
+from isofold.exceptions import InvalidInputError, ClusterError
 
 __all__ = ["DaskBlocks"]
 
@@ -342,11 +342,11 @@ def _explained() -> Iterator[None]:
             f"Dask gave up on a block, because several workers died while they worked on it: "
             f"{error}. They may lack memory. Use smaller partitions, or workers with more memory."
         )
-        raise SchedulerError(msg) from error
+        raise ClusterError(msg) from error
     except (CommClosedError, CancelledError, TimeoutError) as error:
         msg = (
             f"The connection to the Dask scheduler was lost ({type(error).__name__}: {error}). The "
             f"work of its tasks is lost with it. Connect to a running scheduler and start again; "
             f"with a checkpoint, finished blocks are kept."
         )
-        raise SchedulerError(msg) from error
+        raise ClusterError(msg) from error
