@@ -44,17 +44,22 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# One process for every core: threads of BLAS would be too many, and those of OpenMP must not spin
+# while they wait. Compiled tests are kept for the next run, also where Python writes no such files.
+PYTEST := OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE PYTHONDONTWRITEBYTECODE= \
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
 pytest: setup browser
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+	$(PYTEST)
 
 test: lint pytest
 
 test-slow: setup browser
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m slow
+	$(PYTEST) -m slow
 
 # Counting lines makes tests markedly slower, and nothing depends on the count.
 coverage: setup browser
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+	$(PYTEST) --cov --cov-report=term
 
 MINUTES ?= 60
 JOBS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count())')

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 TOUCHY = (
     "tests/test_interruption.py::test_the_first_asks_and_the_second_raises",
@@ -25,6 +27,7 @@ os.execv(sys.executable, [sys.executable, "-m", "pytest", *sys.argv[1:]])
 """
 
 
+@pytest.mark.slow
 def test_in_the_background_of_another_country(tmp_path):
     options = ["-q", "-p", "no:cacheprovider", "-c", ROOT / "pyproject.toml", "--rootdir", ROOT]
     finished = subprocess.run(  # noqa: S603 - our own code in our own interpreter

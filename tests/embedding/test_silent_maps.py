@@ -52,6 +52,8 @@ def test_a_noisy_sheet_is_not_taken_for_layers(noise, seed):
     assert "layers" not in flags_of(X + noise * rng.standard_normal(X.shape))[1]
 
 
+# Sheets that are not confirmed have a quick test in `unfold/test_unfold.py`.
+@pytest.mark.slow
 def test_unfold_tells_of_a_fold_that_it_projects():
     X, truth = fold(1000, 2.2)
     with pytest.warns(DoubtfulMapWarning, match="could not confirm a sheet"):

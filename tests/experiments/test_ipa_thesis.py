@@ -78,7 +78,7 @@ def test_hole_stays_nearly_rectangular_with_the_clusters_of_the_thesis():
     assert hole.error < other.error / 4
 
 
-@pytest.mark.parametrize("sample", [grid_roll, random_roll])
+@pytest.mark.parametrize("sample", [pytest.param(grid_roll, marks=pytest.mark.slow), random_roll])
 @pytest.mark.parametrize("peer", [isomap, lle, ltsa])
 def test_fewer_neighbors_are_lost_and_displaced(sample, peer):
     X = sample().X

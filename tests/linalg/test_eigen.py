@@ -105,13 +105,18 @@ def normalized_adjacency(n):
     return roots @ path @ roots
 
 
+@pytest.fixture(scope="module")
+def repeated():
+    """Both ends of the spectrum, 1 and -1, are repeated 40 times."""
+    A = sp.block_diag([normalized_adjacency(20)] * 40, format="csr")
+    return A, np.linalg.eigvalsh(A.toarray())
+
+
 @pytest.mark.parametrize("form", [sp.csr_array, aslinearoperator, sp.csr_array.toarray])
 @pytest.mark.parametrize("n_vectors", [1, 2, 3, 10, 45])
 @pytest.mark.parametrize("which", ["largest", "smallest"])
-def test_no_copy_of_a_repeated_eigenvalue_is_missed(form, n_vectors, which):
-    # Both ends of the spectrum, 1 and -1, are repeated 40 times.
-    A = sp.block_diag([normalized_adjacency(20)] * 40, format="csr")
-    every = np.linalg.eigvalsh(A.toarray())
+def test_no_copy_of_a_repeated_eigenvalue_is_missed(repeated, form, n_vectors, which):
+    A, every = repeated
     expected = every[::-1][:n_vectors] if which == "largest" else every[:n_vectors]
     values, vectors = eigh_extreme(form(A), n_vectors, which=which, solver="iterative")
     np.testing.assert_allclose(values, expected, rtol=0, atol=VALUE_TOL)

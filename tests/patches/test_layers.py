@@ -32,7 +32,7 @@ def layered(n_layers, gap, noise, seed=0):
     return X + rng.normal(scale=noise * gap, size=X.shape)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 @pytest.mark.parametrize("gap", [0.4, 0.7, 1.0])
 def test_two_layers_are_found(gap, noise, seed):
@@ -54,7 +54,7 @@ NOISE = {
 
 @pytest.mark.parametrize("d", [3, 10])
 @pytest.mark.parametrize("kind", NOISE)
-@pytest.mark.parametrize("scale", [0.1, 0.3])
+@pytest.mark.parametrize("scale", [pytest.param(0.1, marks=pytest.mark.slow), 0.3])
 def test_noise_of_a_single_sheet_is_no_layer(scale, kind, d):
     rng = np.random.RandomState(0)
     X = np.pad(sheet(), ((0, 0), (0, d - 3)))

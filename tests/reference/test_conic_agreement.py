@@ -8,7 +8,7 @@ from isofold.sdp.solvers.conic import ConicSDP
 from support.sdp_checks import SOLVER_TOL, assert_valid_bound, solver_name, takes
 from support.sdp_random import FAMILIES
 
-QUICK = 8
+QUICK = 4
 """Seeds of every family that each run looks at; the others are slow tests."""
 
 SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] * (seed >= QUICK)) for seed in range(40)]

@@ -41,6 +41,30 @@ DATA = {
 }
 
 
+LIKE_OTHERS = {
+    "ipa float32",
+    "ipa threads",
+    "ipa k-means",
+    "ipa clusterer",
+    "ipa terms",
+    "ipa names",
+    "mvu dense",
+    "eat linear",
+    "tessera map landmarks",
+    "plml refined",
+    "neighbor map lists",
+    "neighbor map start",
+    "twin kernel constrained",
+    "out of sample pipeline",
+    "out of sample weights",
+    "out of sample ridge",
+    "out of sample nystrom",
+    "out of sample hnsw",
+    "out of sample frozen",
+}
+"""Models that differ from another of the same method in what no page shows."""
+
+
 def data_of(name):
     """Return what a page of a model compares its map with."""
     model = fitted(name)
@@ -48,7 +72,12 @@ def data_of(name):
     return distances() if name.endswith("distances") else data
 
 
-@pytest.fixture(scope="module", params=EMBEDDERS)
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(each, marks=[pytest.mark.slow] * (each in LIKE_OTHERS)) for each in EMBEDDERS
+    ],
+)
 def name(request):
     return request.param
 

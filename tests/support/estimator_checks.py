@@ -3,6 +3,8 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from isofold._base import BaseEmbedder
+
 # What depends on the way in which a map is made. All else (names of parameters, tags, messages,
 # kinds of arrays) is the work of the base class, and the same for every form of an estimator.
 OF_EVERY_FORM = {
@@ -17,16 +19,33 @@ OF_EVERY_FORM = {
     "check_transformer_general",
 }
 
+# Long checks of how input is read, before any method sees it. `contract/test_base.py` runs them in
+# every run for embedders of the same base class that take no time.
+OF_THE_BASE = {
+    "check_array_api_input",
+    "check_dtype_object",
+    "check_fit_score_takes_y",
+    "check_pipeline_consistency",
+    "check_positive_only_tag_during_fit",
+    "check_transformer_data_not_an_array",
+}
+
 
 def checks_of_forms(first, *others):
-    """Return all checks of the first form, and of others what may differ; the rest is slow."""
+    """Return the checks of the first form, and of others what may differ; the rest is slow.
+
+    What only the base class does is slow for all forms of embedders.
+    """
     made = parametrize_with_checks([first, *others])
     names, cases = made.args
     chosen = []
     for case in cases:
         values = getattr(case, "values", case)
         estimator, check = values
-        is_needed = repr(estimator) == repr(first) or check.func.__name__ in OF_EVERY_FORM
+        name = check.func.__name__
+        is_first = repr(estimator) == repr(first)
+        is_of_the_base = isinstance(estimator, BaseEmbedder) and name in OF_THE_BASE
+        is_needed = name in OF_EVERY_FORM or (is_first and not is_of_the_base)
         marks = (*getattr(case, "marks", ()), *(() if is_needed else (pytest.mark.slow,)))
         chosen.append(pytest.param(*values, marks=marks))
     return pytest.mark.parametrize(names, chosen, **made.kwargs)

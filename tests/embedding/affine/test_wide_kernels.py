@@ -15,6 +15,8 @@ from isofold.storage import load, save
 REPRODUCED = np.finfo(np.float64).eps / RANK_TOLERANCE
 
 FACTORS = (1e-12, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e6)
+BETWEEN = (1e-8, 1e-4, 1e2)
+"""Factors whose neighbors on both sides every run looks at."""
 
 
 def roll(n=100):
@@ -26,7 +28,9 @@ def roll(n=100):
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 @pytest.mark.parametrize("method", [EAT, TesseraMap])
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
-@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize(
+    "factor", [pytest.param(each, marks=[pytest.mark.slow] * (each in BETWEEN)) for each in FACTORS]
+)
 def test_training_samples_keep_their_places(method, kernel, factor):
     X = roll()
     # γ in units of the mean squared distance: the kernel is a constant, or the identity.

@@ -7,7 +7,6 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import scale
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isofold import MVU, ColoredMVU
 from isofold.embedding.mvu.colored import hsic as measured_hsic
@@ -16,6 +15,7 @@ from isofold.exceptions import InvalidInputError, UnboundedProblemError
 from isofold.neighbors import Bridged
 from isofold.quality import one_nn_error, procrustes_error
 from isofold.sdp import LowRankSDP, Soft, Status
+from support.estimator_checks import checks_of_forms
 
 # Sums of n² products, n up to 200.
 ROUNDING = 1e-12
@@ -34,9 +34,7 @@ pytestmark = pytest.mark.filterwarnings(
 # and steps are few to save time: neither is what is checked.
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [ColoredMVU(graph=Bridged(), solver=LowRankSDP(rank=6, max_iter=2), random_state=0)]
-)
+@checks_of_forms(ColoredMVU(graph=Bridged(), solver=LowRankSDP(rank=6, max_iter=2), random_state=0))
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

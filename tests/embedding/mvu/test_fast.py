@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist, pdist, squareform
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isofold import MVU, FastMVU
 from isofold.embedding.mvu.mvu import pose
@@ -14,6 +13,7 @@ from isofold.quality import procrustes_error
 from isofold.sdp import LowRankSDP, Soft, Status
 from isofold.sdp.posing.laplacian_basis import laplacian_basis
 from isofold.sdp.solvers.conic import ConicSDP
+from support.estimator_checks import checks_of_forms
 from support.helpers import assert_embedder_contract
 from support.ipa_cases import grid, half_cylinder, motion_onto, rectangle
 
@@ -30,8 +30,8 @@ REFERENCE_TOL = 1e-6
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [FastMVU(n_functions=4, graph=Bridged(), solver=LowRankSDP(rank=6, max_iter=2), random_state=0)]
+@checks_of_forms(
+    FastMVU(n_functions=4, graph=Bridged(), solver=LowRankSDP(rank=6, max_iter=2), random_state=0)
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isofold import MVU, LandmarkMVU
 from isofold.datasets import s_curve
@@ -14,6 +13,7 @@ from isofold.neighbors import Bridged
 from isofold.quality import procrustes_error
 from isofold.sdp import GramSDP, LowRankSDP, Status
 from isofold.sdp.solvers.conic import ConicSDP
+from support.estimator_checks import checks_of_forms
 from support.helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
 from support.ipa_cases import half_cylinder, motion_onto, rectangle
 
@@ -33,8 +33,8 @@ NEAR_MVU = 0.06
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [LandmarkMVU(n_landmarks=20, graph=Bridged(), solver=LowRankSDP(max_iter=2), random_state=0)]
+@checks_of_forms(
+    LandmarkMVU(n_landmarks=20, graph=Bridged(), solver=LowRankSDP(max_iter=2), random_state=0)
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

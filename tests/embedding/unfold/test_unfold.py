@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
 from sklearn.neighbors import kneighbors_graph
 
-from isofold import IPA, NeighborMap, Unfold, datasets
+from isofold import IPA, NeighborMap, Unfold, assess, datasets
 from isofold.embedding.unfold import trials as _trials
 from isofold.embedding.unfold.rehearsal import HeldOut, judge, nearest_points
 from isofold.embedding.unfold.trials import FAR_WORTH
@@ -240,6 +240,10 @@ def test_a_looser_tolerance_is_content_with_fewer_dimensions():
     assert loose.n_components_ < 3
     assert_told(strict)
     assert_told(loose)
+    # A page that is made of the model later on tells it, too.
+    found = assess(X, loose, random_state=0).diagnosis
+    assert "may fold or tear" in found["unconfirmed"].text()
+    assert "unconfirmed" in found.codes
 
 
 # Distances

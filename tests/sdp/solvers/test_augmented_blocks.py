@@ -82,7 +82,9 @@ def _solve(problem, **settings):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 1)) for seed in range(4)]
+)
 def test_agrees_with_clarabel(kind, seed):
     problem = _instance(seed, kind)
     last, certificate = _solve(problem)
