@@ -33,6 +33,9 @@ N_JUDGED = 10_000
 SIZES = (1_000_000, 10_000_000, 100_000_000)
 LIFTED_SIZES = (1_000_000, 10_000_000)
 N_FEATURES, NOISE = 20, 0.1
+NOISES, SAMPLES, N_TRIED = (0.05, 0.1, 0.2, 0.4), (20_000, 80_000), 200_000
+"""What more rows could gain under noise, by averages over all of them: a sample four times as large."""
+
 OURS, SHELL, PCA, READING = "isofold IPA", "isofold embed", "IncrementalPCA", "pyarrow, copy only"
 
 
@@ -158,6 +161,23 @@ def _noisy(n: int, seed: int) -> Sheet:
     return replace(sheet, X=X, noise=NOISE)
 
 
+def _noisy_rows(noise: float) -> Sheet:
+    """Return rows of the roll in more features, in memory."""
+    sheet, rng = roll(N_TRIED, 0), np.random.default_rng(5)
+    axes = np.linalg.qr(np.random.default_rng(0).normal(size=(N_FEATURES, 3)))[0]
+    X = sheet.X @ axes.T + rng.normal(0.0, noise, (N_TRIED, N_FEATURES))
+    return replace(sheet, X=X, noise=noise, judged=np.arange(N_TRIED) >= N_TRIED // 2)
+
+
+def _try_sample(size: int, sheet: Sheet) -> dict[str, Any]:
+    """Return how far above the floor of the noise a sample leaves rows that it does not hold."""
+    from isofold import IPA, read_blocks
+
+    half = read_blocks(sheet.X[: N_TRIED // 2])
+    model = IPA(random_state=0, n_jobs=-1).fit(half, sample_size=size)
+    return {"error_over_floor": sheet.error(model.transform(sheet.X)) / sheet.floor}
+
+
 def _digits_written(n: int) -> Table:
     """Generate digits with noise into a file."""
     return _written(n, _digits)
@@ -224,6 +244,17 @@ CASES = [
     *(
         Case(_lifted_task(n), OURS, partial(_written, n, _noisy), _unfold, is_slow=n > SIZES[0])
         for n in LIFTED_SIZES
+    ),
+    *(
+        Case(
+            f"roll in {N_FEATURES} features, noise {noise}, rows beyond the sample",
+            f"isofold IPA, sample of {size:,}",
+            partial(_noisy_rows, noise),
+            partial(_try_sample, size),
+            is_slow=True,
+        )
+        for noise in NOISES
+        for size in SAMPLES
     ),
     *(
         Case(
