@@ -34,7 +34,7 @@ SIZES = (1_000_000, 10_000_000, 100_000_000)
 LIFTED_SIZES = (1_000_000, 10_000_000)
 N_FEATURES, NOISE = 20, 0.1
 NOISES, SAMPLES, N_TRIED = (0.05, 0.1, 0.2, 0.4), (20_000, 80_000), 200_000
-"""What more rows could gain under noise, by averages over all of them: a sample four times as large."""
+"""What more rows could gain under noise: a sample four times as large."""
 
 OURS, SHELL, PCA, READING = "isofold IPA", "isofold embed", "IncrementalPCA", "pyarrow, copy only"
 
