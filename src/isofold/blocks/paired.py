@@ -1,14 +1,15 @@
 """Two tables of the same rows side by side, such as data and their map, however each is cut.
 
 The table of fewer parts decides the parts of both. The rows of the other that belong to one of them
-are read from the parts that overlap with it, so that hardly a row is read more than twice, and every
-part can be read by itself, here or on another machine.
+are read from the parts that overlap with it, so that hardly a row is read more than twice, and
+every part can be read by itself, here or on another machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -180,7 +181,7 @@ def _shared_spans(first: Sequence[int], second: Sequence[int]) -> list[tuple[int
     """Return the spans of rows that the parts of the table of fewer parts hold."""
     check_same_rows(sum(first), sum(second))
     bounds = np.cumsum([0, *min(first, second, key=len)]).tolist()
-    return [(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True) if b > a]
+    return [(a, b) for a, b in pairwise(bounds) if b > a]
 
 
 def _sides(blocks: RowBlocks, spans: Sequence[tuple[int, int]]) -> Iterator[Side]:
@@ -204,12 +205,17 @@ def _paired_on_dask(first: Any, second: Any) -> RowBlocks:
     pairs = PairedBlocks(first, second)
     lazy = []
     for part in pairs.parts():
-        tasks = [[each.task for each in side.parts] for side in (part.first, part.second)]
+        tasks = [[_task(each) for each in side.parts] for side in (part.first, part.second)]
         # The tasks carry the rows; what is known about them travels beside.
         empty = _with_values(part, *([None] * len(each) for each in tasks))
         plan = dask.delayed(empty, pure=False, traverse=False)
         lazy.append(LazyPart(pair(plan, *tasks), part.name, part.n_rows))
     return DaskBlocks(lazy, pairs.rules)
+
+
+def _task(part: Any) -> Any:
+    """Return what makes a part of a Dask table."""
+    return part.task
 
 
 def _with_values(part: PairedPart, first: Sequence[Any], second: Sequence[Any]) -> PairedPart:

@@ -19,7 +19,7 @@ from isofold._validation import check_units
 from isofold.blocks import Block
 from isofold.neighbors import build_search
 from isofold.neighbors.search.protocol import drop_own
-from isofold.neighbors.search.query_balls import Pairs, QueryBalls, squared_of_pairs
+from isofold.neighbors.search.query_balls import NearlySquared, Pairs, QueryBalls, squared_of_pairs
 
 __all__ = ["BlockRanks", "FindNearest", "NearestRows", "RankCounts", "first_radii"]
 
@@ -55,8 +55,11 @@ class NearestRows:
         squared = np.hstack([self.squared, other.squared])
         order = np.lexsort((rows, squared), axis=-1)[:, :k]
         elsewhere = np.hstack([self.elsewhere, other.elsewhere])
-        tables = (np.take_along_axis(table, order, 1) for table in (rows, squared, elsewhere))
-        return type(self)(*tables)
+        return type(self)(
+            np.take_along_axis(rows, order, 1),
+            np.take_along_axis(squared, order, 1),
+            np.take_along_axis(elsewhere, order, 1),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +89,13 @@ class Span:
     start: int
     spaces: tuple[FloatArray, FloatArray]
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.spaces[0])
-
 
 def summarize(
-    block: Block, n_features: int, of: Callable[[Span], S], merge: Callable[[S, S], S], n_jobs: int
+    block: Block,
+    n_features: int,
+    of: Callable[[Span], S],
+    merge: Callable[[S, S], S],
+    n_jobs: int | None,
 ) -> S:
     """Return the merged summaries of the spans of a block, which threads make."""
 
@@ -261,16 +263,28 @@ class RankCounts:
         rows = span.spaces[space]
         for pairs in balls.pairs(rows):
             self._add_pairs(counts, pairs, span, ranks)
-        for query, squared in balls.to_all(rows):
-            own = self.own[query] - span.start
-            if 0 <= own < span.n_rows:
-                squared[own] = np.inf
-            for column in np.flatnonzero(ranks.known[query] == 0):
-                limit = ranks.squared[query, column]
-                before = squared[: max(0, int(ranks.rows[query, column]) - span.start)]
-                nearer = np.count_nonzero(squared < limit) + np.count_nonzero(before == limit)
-                counts[query, column] = nearer
+        for line in balls.nearly_to_all(rows):
+            own = self.own[line.query] - span.start - line.first
+            if 0 <= own < len(line.squared):
+                line.squared[own] = np.inf
+            for column in np.flatnonzero(ranks.known[line.query] == 0):
+                counts[line.query, column] += self._count_line(line, int(column), span, space)
         return counts
+
+    def _count_line(self, line: NearlySquared, column: int, span: Span, space: int) -> int:
+        """Return how many rows are nearer than a ranked one; where rounding decides, exactly."""
+        balls, ranks = self.balls[space], self.ranks[space]
+        limit = ranks.squared[line.query, column]
+        low, high = limit - line.rounding, limit + line.rounding
+        n_nearer = int(np.count_nonzero(line.squared < low))
+        if np.count_nonzero(line.squared <= high) == n_nearer:
+            return n_nearer
+        unsure = line.first + np.flatnonzero((line.squared >= low) & (line.squared <= high))
+        which = np.full(len(unsure), line.query)
+        squared = squared_of_pairs(balls.queries, which, span.spaces[space], unsure)
+        is_before = span.start + unsure < ranks.rows[line.query, column]
+        is_nearer = (squared < limit) | ((squared == limit) & is_before)
+        return n_nearer + int(np.count_nonzero(is_nearer))
 
     def _add_pairs(self, counts: IntArray, pairs: Pairs, span: Span, ranks: BlockRanks) -> None:
         numbers = span.start + pairs.rows

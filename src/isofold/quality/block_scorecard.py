@@ -1,12 +1,12 @@
-"""How true is a map of a table that is only seen block by block?
+"""How true a map is of a table that is only seen block by block.
 
 1. Draw rows, some of which are queries. The distances within the draw bound those in the table.
 2. Find, in one pass over data and map together, the nearest rows of every query among all rows, in
    the data and on the map.
 3. Count in a second pass who comes before a neighbor that was displaced. That is its rank.
 
-So every figure at a query is exact, at the scale of the whole table, and only which rows are queries
-is left to chance: this is what the intervals are about.
+So every figure at a query is exact, at the scale of the whole table, and only which rows are
+queries is left to chance: this is what the intervals are about.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class BlockScorecard(ScoreTable):
     n_points, n_components, n_neighbors : int
         What was scored, and how large neighborhoods were.
     isometry : LocalIsometry
-        Distribution of length ratios; ``isometry.per_point`` is the distortion of every sampled row.
+        Distribution of length ratios; ``isometry.per_point`` is the distortion of sampled rows.
     sample : RowSample
         The rows at which measures were evaluated: ``sample.indices`` are their numbers.
     near, shown : Neighborhoods
@@ -231,12 +231,13 @@ def _find_nearest(blocks: RowBlocks, draw: _Draw, k: int, n_jobs: int | None) ->
 
 def _neighborhoods(found: BothNearest, sample: RowSample) -> tuple[Neighborhoods, Neighborhoods]:
     """Return the neighborhoods of the queries in the data and on the map."""
-    near, shown = (
-        [table.rows, np.sqrt(table.squared), np.sqrt(table.elsewhere)]
-        for table in (found.near, found.shown)
+    near, shown = found.near, found.shown
+    before = np.sqrt(near.squared)
+    refuse_copies(before)
+    return (
+        Neighborhoods(near.rows, before, np.sqrt(near.elsewhere), sample),
+        Neighborhoods(shown.rows, np.sqrt(shown.elsewhere), np.sqrt(shown.squared), sample),
     )
-    refuse_copies(near[1])
-    return Neighborhoods(*near, sample), Neighborhoods(shown[0], shown[2], shown[1], sample)
 
 
 def _rank_entries(

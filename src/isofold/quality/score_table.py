@@ -1,4 +1,4 @@
-"""A table of scores: what every scorecard is, printed and exported, and the lines that all share."""
+"""A table of scores: what every scorecard is, printed, exported, and the lines that all share."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ def scaled_error_score(ratios: FloatArray, sample: RowSample) -> Score:
 
 
 def _best_scale(ratios: FloatArray, level: float) -> tuple[float, float]:
-    """Return the scale at which the errors of a fraction of the ratios are least, and their bound."""
+    """Return the scale at which the errors of a fraction of ratios are least, and their bound."""
     ratios = np.sort(ratios[np.isfinite(ratios)])
     if not len(ratios):
         return 1.0, float("nan")
