@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_points
+from isofold.blocks import RowBlocks
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import NeighborGraph, build_graph
 from isofold.neighbors.duplicates import find_distinct
@@ -134,6 +135,7 @@ def scorecard(
     >>> float(card["trustworthiness"]), float(card["length_error_worst"])
     (1.0, 0.0)
     """
+    _refuse_blocks(X, Y)
     everywhere = compare(X, Y, metric=metric, n_jobs=n_jobs)
     n_points = everywhere.sample.n_points
     k = ranks.check_half_neighbors(n_neighbors, n_points)
@@ -180,6 +182,15 @@ def scorecard(
         spectrum=spectrum(comparison.embedded_points),
         near=near,
     )
+
+
+def _refuse_blocks(*tables: Any) -> None:
+    if any(isinstance(table, RowBlocks) for table in tables):
+        msg = (
+            "A table in row blocks was given, but this scorecard looks at all rows at once. Use "
+            "isofold.quality.block_scorecard(X, Y), which reads block by block."
+        )
+        raise InvalidInputError(msg)
 
 
 def _budget(n_samples: int | str | None, everywhere: Comparison) -> tuple[int | None, int | None]:
