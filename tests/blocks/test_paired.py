@@ -1,4 +1,4 @@
-"""Two tables side by side: the same rows whatever the blocks, and tables that do not fit refused."""
+"""Two tables side by side: the same rows whatever the blocks; what does not fit is refused."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,9 @@ def test_missing_numbers_are_refused():
 @pytest.mark.parametrize("chunks", [(20, 20), (20, 31), (31, 20)])
 def test_on_dask(chunks):
     array = pytest.importorskip("dask.array")
-    first, second = (array.from_array(t, chunks=(n, -1)) for t, n in zip((X, Y), chunks))
+    first, second = (
+        array.from_array(t, chunks=(n, -1)) for t, n in zip((X, Y), chunks, strict=True)
+    )
     for other in (read_blocks(second), read_blocks(Y, rows=13)):
         pairs = pair_blocks(read_blocks(first), other)
         assert pairs.n_rows == 103

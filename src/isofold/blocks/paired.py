@@ -23,10 +23,30 @@ __all__ = ["PairedBlocks", "pair_blocks"]
 
 
 def pair_blocks(first: RowBlocks, second: RowBlocks) -> RowBlocks:
-    """Return a table with the columns of the first and then those of the second.
+    """Return a table with the columns of one table and then those of another, row by row.
 
-    Rows that a table drops for missing values are no rows here. If one of the tables is on Dask, so
-    is the pair.
+    Parameters
+    ----------
+    first, second : RowBlocks
+        Tables with the same rows in the same order, however each is cut. Rows that a table drops
+        for missing values are no rows here.
+
+    Returns
+    -------
+    RowBlocks
+        The pair; on Dask if one of the tables is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import isofold
+    >>> from isofold.blocks import pair_blocks
+    >>> first = isofold.read_blocks(np.arange(6.0).reshape(3, 2), rows=2)
+    >>> second = isofold.read_blocks(np.ones((3, 1)))
+    >>> pair_blocks(first, second).to_array()
+    array([[0., 1., 1.],
+           [2., 3., 1.],
+           [4., 5., 1.]])
     """
     from isofold.blocks.dask_blocks import DaskBlocks
 
