@@ -119,7 +119,7 @@ class NearlySquared:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class BallCells:
     """Cells of a few axes that balls touch.
 
     Attributes
@@ -209,7 +209,7 @@ class QueryBalls:
         Fraction of the table in every ball, about.
     center : ndarray of shape (n_features,)
         A point in the middle of the sample.
-    cells : Cells or None
+    cells : BallCells or None
         Cells that balls touch that hold few rows.
     uses_tree : bool
         Whether a KD-tree suits the rows.
@@ -221,7 +221,7 @@ class QueryBalls:
     squared: FloatArray
     inside: FloatArray
     center: FloatArray
-    cells: Cells | None
+    cells: BallCells | None
     uses_tree: bool
     rules: BallRules = RULES
 
@@ -244,7 +244,7 @@ class QueryBalls:
         light = (squared >= 0) & (inside <= rules.crowded)
         cells = None
         if light.any():
-            cells = Cells.of(queries[light], np.sqrt(squared[light]), sample, rules)
+            cells = BallCells.of(queries[light], np.sqrt(squared[light]), sample, rules)
         method = choose_method(sample)
         return cls(queries, squared, inside, probe.mean(axis=1), cells, method == "kd_tree", rules)
 
