@@ -38,7 +38,7 @@ class BallRules:
     ----------
     crowded : float
         Fraction of all rows from which on a ball is compared with every row. In 3 columns a
-        proposed row costs some 150 ns, and any row 5 ns.
+        proposed row costs some 150 ns, and any row 8 ns.
     n_probed : int
         Rows of the sample from which this fraction is estimated.
     n_axes, n_cells : int
