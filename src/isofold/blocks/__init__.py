@@ -1,5 +1,6 @@
 """Row blocks: tables that are read block by block, because they do not fit into memory."""
 
+from isofold.blocks.paired import PairedBlocks, pair_blocks
 from isofold.blocks.protocol import Block, MappedBlocks, RowBlocks
 from isofold.blocks.read import read_blocks
 from isofold.blocks.sample import RowSample, draw_sample
@@ -10,9 +11,11 @@ __all__ = [
     "Block",
     "ColumnStatistics",
     "MappedBlocks",
+    "PairedBlocks",
     "RowBlocks",
     "RowSample",
     "draw_sample",
+    "pair_blocks",
     "read_blocks",
     "write_blocks",
 ]

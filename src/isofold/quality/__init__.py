@@ -4,6 +4,7 @@ Most measures compare the points before (`X`) with the points after (`Y`) and re
 :class:`Score`: a float that also carries its interval and its per-point form.
 """
 
+from isofold.quality.block_scorecard import BlockScorecard, block_scorecard
 from isofold.quality.coranking import CoRankingCurve, coranking_curve
 from isofold.quality.global_ import normalized_stress, residual_variance, shepard_correlation
 from isofold.quality.groups import (
@@ -27,19 +28,23 @@ from isofold.quality.ranks import (
     trustworthiness,
 )
 from isofold.quality.score import Score
-from isofold.quality.scorecard import Entry, Scorecard, scorecard
+from isofold.quality.score_table import Entry, ScoreTable
+from isofold.quality.scorecard import Scorecard, scorecard
 from isofold.quality.summary import MapSummary, best_scale_error, summary
 from isofold.quality.triplets import triplet_accuracy
 from isofold.quality.truth import out_of_sample_error, procrustes_error, spectrum, variance_loss
 
 __all__ = [
+    "BlockScorecard",
     "CoRankingCurve",
     "Entry",
     "LocalIsometry",
     "MapSummary",
     "Score",
+    "ScoreTable",
     "Scorecard",
     "best_scale_error",
+    "block_scorecard",
     "continuity",
     "coranking_curve",
     "is_localized",

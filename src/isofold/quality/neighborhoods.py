@@ -97,13 +97,18 @@ def _neighborhoods_in(
     before, after = (
         each.between(rows, indices) for each in (comparison.input, comparison.embedding)
     )
+    refuse_copies(before)
+    return Neighborhoods(indices, before, after, comparison.sample)
+
+
+def refuse_copies(before: FloatArray) -> None:
+    """Refuse neighborhoods in which all neighbors are copies."""
     if not (before > 0).any():
         msg = (
-            f"All {k} nearest neighbors of every evaluated point are copies of it, so no length "
-            f"can be compared. Drop repeated rows."
+            f"All {before.shape[1]} nearest neighbors of every evaluated point are copies of it, "
+            f"so no length can be compared. Drop repeated rows."
         )
         raise InvalidInputError(msg)
-    return Neighborhoods(indices, before, after, comparison.sample)
 
 
 def _ratio(above: FloatArray, below: FloatArray, *, otherwise: float) -> FloatArray:

@@ -233,16 +233,22 @@ def quantile_score(values: FloatArray, level: float, sample: RowSample) -> Score
         return Score(value, sample=sample)
     if level >= 1.0:
         return Score(value, interval=(value, np.inf), sample=sample)
-    # The fraction of values below the quantile is a ratio of two per-point sums; its linearized
-    # residual gives the standard error with the points as the sampled units.
-    counts = kept.sum(axis=1)
-    residual = ((values <= value) & kept).sum(axis=1) - level * counts
-    m = len(values)
-    error = np.std(residual, ddof=1) / counts.mean() * np.sqrt(sample.unsampled_fraction / m)
-    below, above = level - _t_quantile(m) * error, level + _t_quantile(m) * error
+    margin = level_margin((values <= value) & kept, kept, level, sample)
+    below, above = level - margin, level + margin
     low = float(np.quantile(values[kept], below)) if below > 0 else 0.0
     high = float(np.quantile(values[kept], above)) if above < 1 else np.inf
     return Score(value, interval=(low, high), sample=sample)
+
+
+def level_margin(below: BoolArray, kept: BoolArray, level: float, sample: RowSample) -> float:
+    """Return by how much the level of a quantile may be off that so many kept values lie below."""
+    # The fraction of values below the quantile is a ratio of two per-point sums; its linearized
+    # residual gives the standard error with the points as the sampled units.
+    counts = kept.sum(axis=1)
+    residual = below.sum(axis=1) - level * counts
+    m = len(counts)
+    error = np.std(residual, ddof=1) / counts.mean() * np.sqrt(sample.unsampled_fraction / m)
+    return float(_t_quantile(m) * error)
 
 
 def _margins(

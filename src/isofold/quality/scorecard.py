@@ -1,11 +1,10 @@
-"""All measures of one embedding, gathered, printed, exported."""
+"""All measures of one embedding, gathered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,6 +12,7 @@ from scipy.sparse import csr_array
 from isofold._cluster import sharing
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_points
+from isofold.blocks import RowBlocks
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import NeighborGraph, build_graph
 from isofold.neighbors.duplicates import find_distinct
@@ -32,7 +32,6 @@ from isofold.quality.global_ import (
 )
 from isofold.quality.groups import one_nn_of
 from isofold.quality.isometry import (
-    LocalIsometry,
     isometry_of,
     preservation_of,
     procrustes_measure_of,
@@ -44,13 +43,10 @@ from isofold.quality.neighborhoods import (
     neighborhoods_of,
     shown_neighborhoods_of,
 )
-from isofold.quality.score import CONFIDENCE, RowSample, Score, draw_rows
-from isofold.quality.summary import MapSummary, best_scale_error
+from isofold.quality.score import draw_rows
+from isofold.quality.score_table import Entry, ScoreTable, length_entries, rank_entries
 from isofold.quality.triplets import count_triplets, triplets_of
 from isofold.quality.truth import procrustes_error, spectrum
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_PAIRS = 25 * 10**7
 """Distances looked at with n_samples="auto": exact up to 15,811 points, which takes a minute."""
@@ -63,29 +59,7 @@ MIN_SOURCES = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
-    """One line of a scorecard.
-
-    Parameters
-    ----------
-    name : str
-        Name of the measure.
-    score : Score
-        Its value.
-    best : str
-        The value of a perfect map, empty if there is none.
-    meaning : str
-        What it says, in brief.
-    """
-
-    name: str
-    score: Score
-    best: str
-    meaning: str
-
-
-@dataclass(frozen=True, eq=False)
-class Scorecard(Mapping[str, Score]):
+class Scorecard(ScoreTable):
     """Quality of one embedding; a mapping from the name of a measure to its :class:`Score`.
 
     Parameters
@@ -94,115 +68,20 @@ class Scorecard(Mapping[str, Score]):
         The measures in order.
     n_points, n_components, n_neighbors : int
         What was scored, and how large neighborhoods were.
-    curve : CoRankingCurve
-        Neighborhood preservation at every scale.
     isometry : LocalIsometry
         Distribution of length ratios; ``isometry.per_point`` is the distortion of every point.
     sample : RowSample
         The points at which the measures of ranks and of all pairs were evaluated.
-    spectrum : ndarray of shape (n_components,)
-        Fraction of the embedding's variance along its principal axes.
     near : Neighborhoods
         The nearest in the data of all points, with their lengths before and after.
+    curve : CoRankingCurve
+        Neighborhood preservation at every scale.
+    spectrum : ndarray of shape (n_components,)
+        Fraction of the embedding's variance along its principal axes.
     """
 
-    entries: tuple[Entry, ...]
-    n_points: int
-    n_components: int
-    n_neighbors: int
     curve: CoRankingCurve = field(repr=False)
-    isometry: LocalIsometry = field(repr=False)
-    sample: RowSample = field(repr=False)
     spectrum: FloatArray = field(repr=False)
-    near: Neighborhoods = field(repr=False)
-
-    def __getitem__(self, name: str) -> Score:
-        for entry in self.entries:
-            if entry.name == name:
-                return entry.score
-        raise KeyError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return (entry.name for entry in self.entries)
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    @property
-    def title(self) -> str:
-        """What was scored, in one line."""
-        sampled = len(self.sample.indices)
-        how = "all points" if self.sample.exact else f"{sampled:,} sampled points"
-        size = f"{self.n_points:,} points in {self.n_components}-D"
-        return f"{size}, {self.n_neighbors} neighbors, {how}"
-
-    @property
-    def summary(self) -> MapSummary:
-        """The short scorecard, see :func:`~isofold.quality.summary`."""
-        return MapSummary(
-            trustworthiness=float(self["trustworthiness"]),
-            continuity=float(self["continuity"]),
-            length_error=float(self["length_error_median"]),
-            scaled_length_error=float(self["length_error_scaled"]),
-            shown_length_error=float(self["shown_length_error_median"]),
-            scaled_shown_length_error=float(self["shown_length_error_scaled"]),
-            neighbor_error=float(self["neighbor_error"]),
-        )
-
-    def __str__(self) -> str:
-        cells = [("measure", "value", f"{CONFIDENCE:.0%} interval", "best", "what it says")]
-        cells += [
-            (entry.name, _number(entry.score), _interval(entry.score), entry.best, entry.meaning)
-            for entry in self.entries
-        ]
-        widths = [max(len(row[column]) for row in cells) for column in range(4)]
-        lines = []
-        for name, value, interval, best, meaning in cells:
-            figures = (
-                f"{name:<{widths[0]}}  {value:>{widths[1]}}  {interval:>{widths[2]}}"
-                f"  {best:>{widths[3]}}"
-            )
-            lines.append(f"{figures}  {meaning}")
-        rule = "-" * max(len(line) for line in lines)
-        return "\n".join([self.title, rule, lines[0], rule, *lines[1:]])
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the scorecard as a data frame, one row a measure (needs pandas)."""
-        from isofold._dependencies import require
-
-        pandas = require("pandas", extra="pandas", purpose="Scorecard.to_pandas")
-        rows = [
-            {
-                "measure": entry.name,
-                "value": float(entry.score),
-                "low": entry.score.interval[0],
-                "high": entry.score.interval[1],
-                "exact": entry.score.exact,
-                "best": entry.best,
-                "meaning": entry.meaning,
-            }
-            for entry in self.entries
-        ]
-        return pandas.DataFrame(rows).set_index("measure")
-
-    def to_html(self) -> str:
-        """Return the scorecard as an HTML table."""
-        header = ("measure", "value", f"{CONFIDENCE:.0%} interval", "best", "what it says")
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-        body = "".join(
-            "<tr>"
-            f"<th scope='row'>{escape(entry.name)}</th><td>{_number(entry.score)}</td>"
-            f"<td>{_interval(entry.score)}</td><td>{entry.best}</td>"
-            f"<td>{escape(entry.meaning)}</td></tr>"
-            for entry in self.entries
-        )
-        return (
-            f"<table class='isofold-scorecard'><caption>{escape(self.title)}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        )
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
 
 @sharing()
@@ -258,6 +137,7 @@ def scorecard(
     >>> float(card["trustworthiness"]), float(card["length_error_worst"])
     (1.0, 0.0)
     """
+    _refuse_blocks(X, Y)
     everywhere = compare(X, Y, metric=metric, n_jobs=n_jobs)
     n_points = everywhere.sample.n_points
     k = ranks.check_half_neighbors(n_neighbors, n_points)
@@ -276,7 +156,10 @@ def scorecard(
     entries = [
         *_rank_entries(comparison, k),
         *_curve_entries(curve),
-        *_length_entries(isometry, near, shown),
+        *length_entries(isometry, near, shown),
+        Entry(
+            "preservation_error", preservation_of(near), "0", "squared-length error of neighbors"
+        ),
         *_global_entries(comparison, k),
         *_path_entries(replace(comparison, sample=sources), graph),
     ]
@@ -301,6 +184,15 @@ def scorecard(
         spectrum=spectrum(comparison.embedded_points),
         near=near,
     )
+
+
+def _refuse_blocks(*tables: Any) -> None:
+    if any(isinstance(table, RowBlocks) for table in tables):
+        msg = (
+            "A table in row blocks was given, but this scorecard looks at all rows at once. Use "
+            "isofold.quality.block_scorecard(X, Y), which reads block by block."
+        )
+        raise InvalidInputError(msg)
 
 
 def _budget(n_samples: int | str | None, everywhere: Comparison) -> tuple[int | None, int | None]:
@@ -339,20 +231,8 @@ def _n_distinct(X: Any, metric: str) -> int:
 
 def _rank_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
     embedded, original = ranks.embedded_ranks(comparison, k), ranks.input_ranks(comparison, k)
-    for name, measure, table, best, meaning in (
-        (
-            "trustworthiness",
-            ranks.intrusion_score,
-            original,
-            "1",
-            "near on the map, near in the data",
-        ),
-        ("continuity", ranks.intrusion_score, embedded, "1", "near in data, near on map"),
-        ("neighbor_error", ranks.loss_score, embedded, "0", "fraction of neighbors lost"),
-        ("mrre_input", ranks.rank_error_score, embedded, "0", "rank error of true neighbors"),
-        ("mrre_embedding", ranks.rank_error_score, original, "0", "rank error of shown neighbors"),
-    ):
-        yield Entry(name, measure(table, comparison.sample), best, meaning)
+    lost = ranks.loss_score(embedded, comparison.sample)
+    yield from rank_entries(embedded, original, lost, comparison.sample)
 
 
 def _curve_entries(curve: CoRankingCurve) -> Iterator[Entry]:
@@ -360,29 +240,6 @@ def _curve_entries(curve: CoRankingCurve) -> Iterator[Entry]:
         meaning = f"fraction of the {size} nearest that are still among the {size} nearest"
         yield Entry(f"kept_{size}", kept, "1", meaning)
     yield Entry("rnx_area", curve.area, "1", "neighbors kept at all scales, above chance")
-
-
-def _length_entries(
-    isometry: LocalIsometry, near: Neighborhoods, shown: Neighborhoods
-) -> Iterator[Entry]:
-    yield Entry("length_ratio", isometry.ratio, "1", "median embedded/original neighbor length")
-    yield Entry(
-        "length_error_median", isometry.median, "0", "median |ratio - 1| of neighbors in the data"
-    )
-    yield Entry("length_error_p95", isometry.p95, "0", "95% of neighbor lengths are better")
-    yield Entry("length_error_worst", isometry.worst, "0", "worst neighbor length")
-    scaled = Score(best_scale_error(near.ratio), sample=near.sample)
-    yield Entry("length_error_scaled", scaled, "0", "the same median, best scale allowed")
-    yield Entry(
-        "shown_length_error_median",
-        isometry_of(shown).median,
-        "0",
-        "median |ratio - 1| of neighbors on the map",
-    )
-    scaled = Score(best_scale_error(shown.ratio), sample=shown.sample)
-    yield Entry("shown_length_error_scaled", scaled, "0", "the same, best scale allowed")
-    preserved = preservation_of(near)
-    yield Entry("preservation_error", preserved, "0", "squared-length error of neighbors")
 
 
 def _global_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
@@ -423,13 +280,3 @@ def _truth_entries(Y: Any, truth: Any) -> Iterator[Entry]:
     error, scaled = procrustes_error(Y, truth), procrustes_error(Y, truth, scale=True)
     yield Entry("procrustes_error", error, "0", "distance from the true coordinates")
     yield Entry("procrustes_error_scaled", scaled, "0", "the same, best scale allowed")
-
-
-def _number(value: float) -> str:
-    return f"{float(value):.6g}"
-
-
-def _interval(score: Score) -> str:
-    if score.exact:
-        return "exact"
-    return f"[{score.interval[0]:.6g}, {score.interval[1]:.6g}]"

@@ -17,8 +17,9 @@ from isofold.quality import ranks
 from isofold.quality.distances import Comparison, compare
 from isofold.quality.isometry import isometry_of
 from isofold.quality.neighborhoods import neighborhoods_of, shown_neighborhoods_of
+from isofold.quality.score import ROUNDING, RowSample, Score, level_margin
 
-__all__ = ["MapSummary", "best_scale_error", "summary"]
+__all__ = ["MapSummary", "best_scale_error", "scaled_error_score", "summary"]
 
 
 @dataclass(frozen=True)
@@ -167,14 +168,36 @@ def best_scale_error(ratios: FloatArray) -> float:
     >>> best_scale_error(np.array([2.0, 2.0, 5.0]))
     0.0
     """
+    return _best_scale(ratios, 0.5)[1]
+
+
+def scaled_error_score(ratios: FloatArray, sample: RowSample) -> Score:
+    """Score that is the least median over all scales, of several ratios per point."""
+    scale, value = _best_scale(ratios, 0.5)
+    if sample.exact:
+        return Score(value, sample=sample)
+    # As for a quantile: the level is uncertain, and the error grows with the level.
+    kept = np.isfinite(ratios)
+    with np.errstate(invalid="ignore"):
+        inside = kept & (np.abs(scale * ratios - 1.0) <= value * (1 + ROUNDING))
+    margin = level_margin(inside, kept, 0.5, sample)
+    low = _best_scale(ratios, 0.5 - margin)[1] if margin < 0.5 else 0.0
+    high = _best_scale(ratios, 0.5 + margin)[1] if margin < 0.5 else 1.0
+    return Score(value, interval=(low, high), sample=sample)
+
+
+def _best_scale(ratios: FloatArray, level: float) -> tuple[float, float]:
+    """Return the scale at which the errors of a fraction of ratios are least, and their bound."""
     ratios = np.sort(ratios[np.isfinite(ratios)])
     if not len(ratios):
-        return float("nan")
-    half = len(ratios) // 2 + 1
-    low, high = ratios[: len(ratios) - half + 1], ratios[half - 1 :]
+        return 1.0, float("nan")
+    count = min(len(ratios), int(len(ratios) * level) + 1)
+    low, high = ratios[: len(ratios) - count + 1], ratios[count - 1 :]
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.where(high > 0, (high - low) / (high + low), 1.0)
-    return float(errors.min())
+    best = int(errors.argmin())
+    total = float(low[best] + high[best])
+    return (2.0 / total if total > 0 else 1.0), float(errors[best])
 
 
 def _one_of_each(X: Any, metric: str) -> Any:
