@@ -28,7 +28,15 @@ from isofold._files import atomic_file, fcntl, refuse_path
 from isofold.blocks.protocol import Block
 from isofold.exceptions import InvalidInputError
 
-__all__ = ["Checkpoint", "Fingerprint", "PassMemory", "from_arrays", "to_arrays"]
+__all__ = [
+    "Checkpoint",
+    "Fingerprint",
+    "PassMemory",
+    "disk_explained",
+    "from_arrays",
+    "to_arrays",
+    "was_written",
+]
 
 FORMAT = 1
 STATE, LOCK = "state.json", "lock"
@@ -281,7 +289,7 @@ def _locked(folder: Path) -> Iterator[None]:
     """Make a folder and hold its lock."""
     lock = None
     while lock is None:
-        with _explained(folder):
+        with disk_explained(folder):
             folder.mkdir(exist_ok=True)
             lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o666)
         try:
@@ -321,7 +329,7 @@ def _block_name(start: int, stop: int) -> str:
 
 
 def _write_json(path: Path, value: Any) -> None:
-    with _explained(path), atomic_file(path, overwrite=True) as temporary:
+    with disk_explained(path), atomic_file(path, overwrite=True) as temporary:
         temporary.write_text(json.dumps(value), encoding="utf-8")
 
 
@@ -329,7 +337,7 @@ def save_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]], *, packed: b
     """Write arrays to a file, whole or not at all."""
     buffer = io.BytesIO()
     (np.savez_compressed if packed else np.savez)(buffer, allow_pickle=False, **arrays)  # type: ignore[arg-type]
-    with _explained(path), atomic_file(path, overwrite=True) as temporary:
+    with disk_explained(path), atomic_file(path, overwrite=True) as temporary:
         with temporary.open("wb") as file:
             file.write(buffer.getbuffer())
 
@@ -344,7 +352,7 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]] | None:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def disk_explained(path: Path) -> Iterator[None]:
     """Say what a full disk means."""
     try:
         yield
