@@ -150,15 +150,17 @@ class _TextPart:
         )
         size = max(2**16, min(2**28, BYTES_A_NUMBER * self.step * len(self.names)))
         options = csv.ReadOptions(block_size=size, use_threads=False)
-        with read_explained(self.path):
-            with csv.open_csv(
+        with (
+            read_explained(self.path),
+            csv.open_csv(
                 self.path,
                 read_options=options,
                 parse_options=_parsing(self.path),
                 convert_options=convert,
-            ) as reader:
-                for batch in reader:
-                    yield _table(batch, self.names, self.path)
+            ) as reader,
+        ):
+            for batch in reader:
+                yield _table(batch, self.names, self.path)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from isofold._validation import check_finite
 from isofold.blocks.files import (
     column_types,
     find_files,
-    number_type,
     open_text,
     read_explained,
 )
@@ -43,6 +42,8 @@ EXAMPLES = 50
 """Rows of text that examples are taken from."""
 
 ZARR = ".zarr"
+OBJECT = "O"
+"""Kind of type that columns of text have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ class Streamed:
         """Whether columns are read by name."""
         return self.head.has_names
 
-    def blocks(self, positions: tuple[int, ...], rows: int | None) -> RowBlocks:
+    def blocks(self, positions: tuple[int, ...], rows: int) -> RowBlocks:
         """Return the blocks of some columns; of files without names, those of all."""
         names = [self.head.names[p] for p in positions] if self.has_names else []
         is_zarr = self.paths[0].suffix.lower() == ZARR
@@ -98,7 +99,8 @@ def open_streamed(path: Path) -> Streamed:
     """Find the files of a table and look at the columns of the first one."""
     shown = quoted(path.name)[1:-1]
     if path.suffix.lower() == ZARR and path.is_dir():
-        paths, head = (path.absolute(),), _head_of_array(read_blocks(path), shown)
+        paths: tuple[Path, ...] = (path.absolute(),)
+        head = _head_of_array(read_blocks(path), shown)
     else:
         paths = tuple(each.absolute() for each in find_files(path))
         head = _head(paths[0])
@@ -121,7 +123,7 @@ def _head(path: Path) -> Table:
     _refuse_repeated(path, batch.schema.names)
     columns = []
     for name in batch.schema.names:
-        is_text = types[name] == object
+        is_text = types[name].kind == OBJECT
         examples = [str(each) for each in batch.column(name).to_pylist()] if is_text else []
         values = np.array(examples, dtype=object) if is_text else np.empty(0)
         columns.append(Column(name, values))
@@ -274,7 +276,8 @@ def _facts(summary: TableSummary) -> Facts:
     """Return the facts about all columns in all rows."""
     is_empty = summary.n_missing == summary.n_rows
     low, high = (np.where(is_empty, np.nan, each) for each in (summary.low, summary.high))
-    return Facts(low, high, np.zeros(len(low)), np.zeros(len(low)), summary.n_missing)
+    n_missing = summary.n_missing.astype(np.int64)
+    return Facts(low, high, np.zeros(len(low)), np.zeros(len(low)), n_missing)
 
 
 def _medians(summary: TableSummary, kept: list[int]) -> tuple[float, ...]:
@@ -291,8 +294,11 @@ def _medians(summary: TableSummary, kept: list[int]) -> tuple[float, ...]:
 def _used_facts(summary: TableSummary, preprocessing: Preprocessing, kept: list[int]) -> Facts:
     """Return the facts about features in the rows that are used, with what fills gaps."""
     known = summary.statistics
-    low, high = known.low[kept], known.high[kept]
-    mean, variance = known.mean()[kept], known.standard_deviation()[kept] ** 2
+    low, high, mean, deviation = (
+        np.asarray(each, dtype=np.float64)[kept]
+        for each in (known.low, known.high, known.mean(), known.standard_deviation())
+    )
+    variance = deviation**2
     if preprocessing.fill is not None:
         fill = np.array(preprocessing.fill)
         fraction = known.n_missing[kept] / known.n_rows

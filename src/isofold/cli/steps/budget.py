@@ -37,8 +37,12 @@ class BudgetRules:
         Copies of a block in double precision.
     least_block : int
         Bytes of the smallest block that is worth reading.
+    most_rows : int
+        Rows of a block, so that few are lost with it, and its end is seen after a second or so.
     written : int
         A row group of the map, while it is written.
+    model_copies : int
+        How many times larger a model is in memory than in its file.
     """
 
     base: int = 260 * MB
@@ -48,7 +52,9 @@ class BudgetRules:
     column: int = 270_000
     block_copies: int = 9
     least_block: int = MB
+    most_rows: int = 2**18
     written: int = 90 * MB
+    model_copies: int = 8
 
 
 RULES = BudgetRules()
@@ -56,10 +62,10 @@ RULES = BudgetRules()
 
 def plan_fit(
     work: StreamedFit, memory: int | None, n_columns: int, rules: BudgetRules = RULES
-) -> tuple[StreamedFit, int | None]:
+) -> tuple[StreamedFit, int]:
     """Return a fit whose samples, and rows of blocks that, fit into memory, or refuse too little."""
     if memory is None:
-        return work, None
+        return work, _rows(BLOCK_BYTES * rules.block_copies, n_columns, rules)
     is_quadratic = BY_CLASS[type(work.embedder).__name__].most_rows is not None
 
     def taken(size: int) -> int:
@@ -78,11 +84,14 @@ def plan_fit(
     return replace(work, sizes=sizes), _rows(memory - taken(largest), n_columns, rules)
 
 
-def plan_blocks(memory: int | None, n_columns: int, rules: BudgetRules = RULES) -> int | None:
+def plan_blocks(
+    memory: int | None, n_columns: int, model_bytes: int, rules: BudgetRules = RULES
+) -> int:
     """Return the rows of blocks that fit into memory beside a model, or refuse too little."""
     if memory is None:
-        return None
-    fixed, smallest = _fixed(n_columns, rules), rules.block_copies * rules.least_block
+        return _rows(BLOCK_BYTES * rules.block_copies, n_columns, rules)
+    fixed = _fixed(n_columns, rules) + rules.model_copies * model_bytes
+    smallest = rules.block_copies * rules.least_block
     if fixed + smallest > memory:
         _refuse(memory, fixed + smallest, "the model")
     return _rows(memory - fixed, n_columns, rules)
@@ -94,7 +103,7 @@ def _fixed(n_columns: int, rules: BudgetRules) -> int:
 
 def _rows(room: int, n_columns: int, rules: BudgetRules) -> int:
     size = min(BLOCK_BYTES, max(rules.least_block, room // rules.block_copies))
-    return max(1, size // (8 * n_columns))
+    return max(1, min(rules.most_rows, size // (8 * n_columns)))
 
 
 def _refuse(memory: int, least: int, what: str) -> NoReturn:

@@ -41,7 +41,7 @@ class StreamedRun:
         Where finished work is kept.
     moved : callable
         Moves the work on blocks to where it is done.
-    block_rows : int or None
+    block_rows : int
         Rows of a block.
     """
 
@@ -49,7 +49,7 @@ class StreamedRun:
     reading: ReadOptions
     checkpoint: Checkpoint
     moved: Callable[[RowBlocks], RowBlocks]
-    block_rows: int | None
+    block_rows: int
 
     def blocks(self, positions: tuple[int, ...]) -> RowBlocks:
         """Return the blocks of some columns, where the work is done."""
@@ -157,7 +157,7 @@ class _LookAtBlock:
         )
 
     def _refuse_gaps(self, block: Block) -> None:
-        gaps = np.isnan(block.rows).any(axis=0)
+        gaps = np.atleast_1d(np.isnan(block.rows).any(axis=0))
         if gaps.any():
             where = listed(name for name, gap in zip(self.names, gaps, strict=True) if gap)
             msg = (

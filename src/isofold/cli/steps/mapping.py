@@ -91,9 +91,7 @@ def finish_map(
     _tell_method(model, options.method, console)
     written, code = outputs, ExitCode.DONE
     try:
-        _judge(
-            source, prepared, model, seen, options, outputs=outputs, console=console, page=page
-        )
+        _judge(source, prepared, model, seen, options, outputs=outputs, console=console, page=page)
     except (KeyboardInterrupt, Exception) as error:
         written = replace(outputs, page=None)
         if written.is_empty:

@@ -160,7 +160,7 @@ def run_pass(blocks: RowBlocks, work: KeepPlaced) -> Any:
 
 @contextmanager
 def connected(address: str | None) -> Iterator[Callable[[RowBlocks], RowBlocks]]:
-    """Give a function that moves the work on blocks to the workers of a scheduler, if there is one."""
+    """Give a function that moves the work on blocks to a scheduler, if there is one."""
     if address is None:
         yield lambda blocks: blocks
         return
@@ -192,13 +192,14 @@ def kept_work(checkpoint: Checkpoint) -> Iterator[None]:
         raise
 
 
-def tell_continued(checkpoint: Checkpoint, memory: PassMemory, n: int, console: Console) -> None:
+def tell_continued(
+    checkpoint: Checkpoint, memory: PassMemory, n: int | None, console: Console
+) -> None:
     """Say how much an earlier run has done."""
     if checkpoint.is_continued:
         n_done = sum(stop - start for start, stop in memory.ends().items())
-        console.say(
-            f"Continuing an earlier run: {n_done:,} of {count(n, 'row')} were placed before."
-        )
+        of_all = "rows" if n is None else f"of {count(n, 'row')}"
+        console.say(f"Continuing an earlier run: {n_done:,} {of_all} were placed before.")
 
 
 def put_output(

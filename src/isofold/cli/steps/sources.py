@@ -1,4 +1,4 @@
-"""Tables that are larger than memory: when they are read block by block, and what a run depends on."""
+"""Tables larger than memory: when they are read block by block, and what a run depends on."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 STREAMABLE = (".parquet", ".pq", ".csv", ".tsv", ".npy")
+
 
 @dataclass(frozen=True)
 class StreamOptions:
