@@ -268,7 +268,7 @@ def read_state(folder: Path) -> dict[str, Any] | None:
 
 
 def was_written(folder: Path, output: Path) -> bool:
-    """Return whether an output is there and was finished by the run of a folder, before it ended."""
+    """Return whether an output is there and the last run of a folder has finished it."""
     state = read_state(folder)
     return state is not None and _is_written(state, output)
 
@@ -314,7 +314,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _clear(folder: Path) -> None:
-    """Remove all files of a run but its lock; the state last, so that a half cleared one is known."""
+    """Remove all files of a run but its lock; the state last, since it tells what is left."""
     with os.scandir(folder) as entries:
         found = [entry for entry in entries if entry.name != LOCK]
     for entry in sorted(found, key=lambda each: each.name == STATE):
@@ -336,10 +336,9 @@ def _write_json(path: Path, value: Any) -> None:
 def save_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]], *, packed: bool) -> None:
     """Write arrays to a file, whole or not at all."""
     buffer = io.BytesIO()
-    (np.savez_compressed if packed else np.savez)(buffer, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+    (np.savez_compressed if packed else np.savez)(buffer, allow_pickle=False, **arrays)
     with disk_explained(path), atomic_file(path, overwrite=True) as temporary:
-        with temporary.open("wb") as file:
-            file.write(buffer.getbuffer())
+        temporary.write_bytes(buffer.getbuffer())
 
 
 def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]] | None:

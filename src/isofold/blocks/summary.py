@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.blocks.protocol import Block
 from isofold.blocks.sample import LARGEST_KEY, RowSample
 from isofold.blocks.statistics import ColumnStatistics
@@ -53,7 +53,9 @@ class TableSummary:
         """Return the summary of a block; rows with gaps are used unless they are dropped."""
         rows = block.rows
         gaps = np.isnan(rows)
-        used = ~gaps.any(axis=1) if drops else np.ones(len(rows), dtype=bool)
+        used: BoolArray = np.ones(len(rows), dtype=bool)
+        if drops:
+            used = np.asarray(~gaps.any(axis=1))
         statistics: ColumnStatistics | None = None
         for first in range(0, len(rows), SLICE):
             which = slice(first, first + SLICE)

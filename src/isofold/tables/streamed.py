@@ -221,7 +221,7 @@ class Features:
     preprocessing : Preprocessing
         What is done to them.
     notes : tuple of str
-        Sentences for the screen.
+        Sentences for the screen; if there are such gaps, about the columns that are left out.
     """
 
     indices: tuple[int, ...]
@@ -255,7 +255,7 @@ def choose_features(
     n_used = summary.sample.n_seen
     has_gaps_beside = missing == "drop" and bool(others.any())
     if has_gaps_beside:
-        return Features(tuple(kept), has_gaps_beside, preprocessing, ())
+        return Features(tuple(kept), has_gaps_beside, preprocessing, notes)
     gaps = gap_notes(head, names, summary.n_missing[kept], preprocessing, n_used)
     if preprocessing.fill is not None and gaps:
         n = len(summary.sample.rows)

@@ -63,7 +63,7 @@ RULES = BudgetRules()
 def plan_fit(
     work: StreamedFit, memory: int | None, n_columns: int, rules: BudgetRules = RULES
 ) -> tuple[StreamedFit, int]:
-    """Return a fit whose samples, and rows of blocks that, fit into memory, or refuse too little."""
+    """Return a fit with samples that fit into memory, and the rows of blocks that do."""
     if memory is None:
         return work, _rows(BLOCK_BYTES * rules.block_copies, n_columns, rules)
     is_quadratic = BY_CLASS[type(work.embedder).__name__].most_rows is not None

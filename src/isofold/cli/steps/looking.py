@@ -102,7 +102,9 @@ def look_at_table(run: StreamedRun, selection: Selection, *, size: int, seed: in
             sample = replace(summary.sample, points=prepare.of_rows(points))
             return Looked(kept, features, summary.n_rows, sample)
         ceiling = LARGEST_KEY if is_short else ceiling
-        selection = replace(selection, features=kept) if features.has_gaps_beside else selection
+        if features.has_gaps_beside:
+            notes = (*selection.notes, *features.notes)
+            selection = replace(selection, features=kept, notes=notes)
 
 
 def _summarize(

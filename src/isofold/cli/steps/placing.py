@@ -1,4 +1,4 @@
-"""Rows of a table that is read block by block: placed, kept in a checkpoint, and written as a map."""
+"""Rows of a table in blocks: placed, kept in a checkpoint, and written as a map."""
 
 from __future__ import annotations
 
