@@ -66,7 +66,9 @@ def test_map_is_the_one_that_is_written_at_once(made, columns, tmp_path):
     rows = np.arange(N_ROWS)
     write_embedding(at_once, Y, rows=rows, labels=columns["kind"], label_name="kind")
     assert out.read_bytes() == at_once.read_bytes()
-    assert (isofold.load(model).transform(X) == isofold.IPA(random_state=0).fit(X).transform(X)).all()
+    assert (
+        isofold.load(model).transform(X) == isofold.IPA(random_state=0).fit(X).transform(X)
+    ).all()
 
 
 def test_bytes_do_not_depend_on_input_and_blocks(made, columns, tmp_path):
@@ -319,7 +321,7 @@ def small_disk(tmp_path):
     folder.mkdir()
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small file system")
-    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(folder)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
     if subprocess.run(mount, check=False, capture_output=True).returncode != 0:  # noqa: S603
         pytest.skip("no file system can be mounted here")
     yield folder
@@ -330,7 +332,7 @@ def small_disk(tmp_path):
 def test_full_disk_keeps_finished_work(made, parts, small_disk):
     out, ballast = small_disk / "map.parquet", small_disk / "ballast"
     command = ("embed", parts, *MAKE, "--label", "kind", "-o", out)
-    ballast.write_bytes(bytes(300_000))
+    ballast.write_bytes(bytes(900_000))
     result = run(*command)
     assert result.exit_code == 2
     assert "disk is full" in result.stderr or "No space left" in result.stderr

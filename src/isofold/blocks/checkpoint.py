@@ -166,8 +166,12 @@ class Checkpoint:
         return PassMemory(folder, kind, merge, packed=packed)
 
     def forget(self, name: str) -> None:
-        """Remove what a pass has left, which is needed no more."""
-        shutil.rmtree(self.folder / name, ignore_errors=True)
+        """Remove a file or folder, which is needed no more."""
+        path = self.folder / name
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
     def note_written(self, output: Path, made: Path) -> None:
         """Note that a finished file is about to become an output."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
+from isofold._files import finish_file
 from isofold._format import count
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray
@@ -17,7 +18,7 @@ from isofold.blocks.checkpoint import Checkpoint, PassMemory, disk_explained
 from isofold.blocks.protocol import Block, RowBlocks
 from isofold.exceptions import SchedulerError
 from isofold.extension.out_of_range import find_outside
-from isofold.tables import atomic_file, check_map_rows
+from isofold.tables import check_map_rows
 from isofold.tables.label_column import LabelColumn, LabelReader
 from isofold.tables.map_files import MapChunk, write_chunks
 from isofold.tables.streamed import BlockPreparation
@@ -208,9 +209,23 @@ def put_output(
     """Write an output whole or not at all, unless an earlier run of the checkpoint has done it."""
     if checkpoint.has_written(path):
         return
-    with disk_explained(path), atomic_file(path, overwrite) as temporary:
-        write(temporary)
-        checkpoint.note_written(path, temporary)
+    made = checkpoint.folder / f"output{path.suffix}"
+    checkpoint.forget(made.name)
+    with disk_explained(path):
+        write(made)
+        checkpoint.note_written(path, made)
+        if made.is_dir():
+            _replace_folder(checkpoint, made, path)
+        else:
+            finish_file(made, path, overwrite=overwrite, permission="--force")
+
+
+def _replace_folder(checkpoint: Checkpoint, made: Path, path: Path) -> None:
+    """Let a folder become an output; an older one goes when the new one is whole."""
+    if path.exists():
+        checkpoint.forget("replaced")
+        path.replace(checkpoint.folder / "replaced")
+    made.replace(path)
 
 
 def write_placed(
@@ -236,25 +251,7 @@ def write_placed(
 
             write_chunks(target, ending, chunks(), n_rows=n_rows, label_name=name)
 
-    if ending == ".zarr":
-        _put_folder(checkpoint, path, write)
-    else:
-        put_output(checkpoint, path, write, overwrite=overwrite)
-
-
-def _put_folder(checkpoint: Checkpoint, path: Path, write: Callable[[Path], None]) -> None:
-    """Write an output that is a folder; an older one goes when the new one is whole."""
-    if checkpoint.has_written(path):
-        return
-    made = checkpoint.folder / "map.zarr"
-    checkpoint.forget(made.name)
-    with disk_explained(path):
-        write(made)
-        checkpoint.note_written(path, made)
-        if path.exists():
-            checkpoint.forget("replaced.zarr")
-            path.replace(checkpoint.folder / "replaced.zarr")
-        made.replace(path)
+    put_output(checkpoint, path, write, overwrite=overwrite)
 
 
 def _chunks(memory: PassMemory, label: LabelColumn | None) -> Iterator[MapChunk]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,7 +89,8 @@ def checkpoint_of(outputs: Outputs) -> Path:
     """Return the folder beside the output in which finished work is kept."""
     output = outputs.map or outputs.model or outputs.page
     assert output is not None  # noqa: S101 - commands refuse to write nothing
-    return output.absolute().with_name(f"{output.name}.checkpoint")
+    final = Path(os.path.realpath(output))  # where a link leads, since files are moved there
+    return final.with_name(f"{final.name}.checkpoint")
 
 
 def fingerprint_of(
