@@ -18,7 +18,7 @@ try:
 except ImportError:  # Windows, where what a killed process has left stays
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["atomic_file", "check_path", "explained", "read_path", "refuse_path"]
+__all__ = ["atomic_file", "check_path", "explained", "finish_file", "read_path", "refuse_path"]
 
 LONGEST_NAME, LONGEST_SHOWN = 50, 160
 PERMISSION = "overwrite=True"
@@ -67,11 +67,24 @@ def atomic_file(
     _remove_abandoned(final)
     with _own_file(final, target) as temporary:
         yield temporary
-        with explained(target):
-            _flush(temporary)
-            if final.exists():
-                temporary.chmod(stat.S_IMODE(final.stat().st_mode))
-            _move(temporary, final, target, overwrite=overwrite, permission=permission)
+        _finish(temporary, final, target, overwrite=overwrite, permission=permission)
+
+
+def finish_file(
+    made: Path, path: str | os.PathLike[str], *, overwrite: bool, permission: str = PERMISSION
+) -> None:
+    """Let a file that is whole, on the same file system, become the wanted one."""
+    target = check_path(path, overwrite=overwrite, permission=permission)
+    final = Path(os.path.realpath(target))
+    _finish(made, final, target, overwrite=overwrite, permission=permission)
+
+
+def _finish(made: Path, final: Path, target: Path, *, overwrite: bool, permission: str) -> None:
+    with explained(target):
+        _flush(made)
+        if final.exists():
+            made.chmod(stat.S_IMODE(final.stat().st_mode))
+        _move(made, final, target, overwrite=overwrite, permission=permission)
 
 
 @contextmanager

@@ -56,8 +56,13 @@ def duration(seconds: float) -> str:
 
 
 def size_of(path: Path) -> str:
-    """Return the size of a file such as "541 kB"."""
-    size = float(path.stat().st_size)
+    """Return the size of a file or folder such as "541 kB"."""
+    files = (each for each in path.rglob("*") if each.is_file()) if path.is_dir() else (path,)
+    return bytes_text(sum(each.stat().st_size for each in files))
+
+
+def bytes_text(size: float) -> str:
+    """Return a number of bytes such as "541 kB"."""
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
             return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +16,16 @@ from isofold.blocks.arrays import rules_for
 from isofold.blocks.protocol import Part, RowBlocks, default_rows
 from isofold.exceptions import InvalidInputError
 
-__all__ = ["ENDINGS", "FileBlocks", "find_files", "read_explained"]
+__all__ = ["ENDINGS", "MISSING", "FileBlocks", "column_types", "find_files", "read_explained"]
 
 PARQUET, CSV, NPY = (".parquet", ".pq"), (".csv", ".tsv"), (".npy",)
 ENDINGS = (*PARQUET, *CSV, *NPY)
+
+MISSING = (
+    "", "NA", "na", "N/A", "n/a", "#N/A", "NaN", "nan", "-NaN", "NAN",
+    "null", "NULL", "Null", "None", "none", "?", "-",
+)  # fmt: skip
+"""What stands for a missing value in a text file."""
 
 BYTES_A_NUMBER = 16
 """Characters that a number in a CSV file takes, about: blocks of CSV are counted in bytes."""
@@ -46,7 +52,7 @@ class FileBlocks(RowBlocks):
             raise InvalidInputError(msg)
         first = self.paths[0]
         with read_explained(first):
-            kinds = _column_types(first)
+            kinds = column_types(first)
             self.names = tuple(columns) or (() if _kind(first) == NPY else tuple(kinds))
             _refuse_absent(first, self.names, kinds)
             types = [kinds[name] for name in self.names] or list(kinds.values())
@@ -140,7 +146,9 @@ class _TextPart:
         from pyarrow import csv
 
         types = {name: pa.float64() for name in self.names}
-        convert = csv.ConvertOptions(column_types=types, include_columns=list(self.names))
+        convert = csv.ConvertOptions(
+            column_types=types, include_columns=list(self.names), null_values=list(MISSING)
+        )
         size = max(2**16, min(2**28, BYTES_A_NUMBER * self.step * len(self.names)))
         options = csv.ReadOptions(block_size=size, use_threads=False)
         with (
@@ -226,7 +234,7 @@ def _kind(path: Path) -> tuple[str, ...]:
     raise InvalidInputError(msg)
 
 
-def _column_types(path: Path) -> dict[str, Any]:
+def column_types(path: Path) -> dict[str, Any]:
     """Return the columns of a file with the types of their numbers; text has type object."""
     kind = _kind(path)
     if kind == NPY:
@@ -242,14 +250,12 @@ def _column_types(path: Path) -> dict[str, Any]:
 
         schema = parquet.read_schema(path)
     else:
-        from pyarrow import csv
-
-        with csv.open_csv(path, parse_options=_parsing(path)) as reader:
+        with open_text(path) as reader:
             schema = reader.schema
-    return {field.name: _number_type(field.type) for field in schema}
+    return {field.name: number_type(field.type) for field in schema}
 
 
-def _number_type(arrow: Any) -> Any:
+def number_type(arrow: Any) -> Any:
     """Return the NumPy type of a column of numbers, or object for any other."""
     from pyarrow import types
 
@@ -258,6 +264,19 @@ def _number_type(arrow: Any) -> Any:
         return np.dtype(np.float32 if single else np.float64)
     # A column of a CSV file whose first block is empty has no type yet.
     return np.dtype(np.float64) if types.is_null(arrow) else np.dtype(object)
+
+
+def open_text(path: Path, columns: Mapping[str, Any] | None = None) -> Any:
+    """Open a CSV file: all columns by what they hold, or some of them as types of Arrow."""
+    from pyarrow import csv
+
+    options = csv.ConvertOptions(
+        null_values=list(MISSING),
+        strings_can_be_null=True,
+        include_columns=list(columns or ()),
+        column_types=columns,
+    )
+    return csv.open_csv(path, parse_options=_parsing(path), convert_options=options)
 
 
 def _parsing(path: Path) -> Any:
@@ -294,7 +313,7 @@ def _table(batch: Any, names: Sequence[str], path: Path) -> npt.NDArray[Any]:
     """Return columns of a record batch as one array; a missing number is NaN."""
     columns = []
     for name in names:
-        kind = _number_type(batch.schema.field(name).type)
+        kind = number_type(batch.schema.field(name).type)
         _refuse_text(path, [name], [kind])
         values = batch.column(name).to_numpy(zero_copy_only=False)
         # A column without any number is an array of None.

@@ -127,7 +127,8 @@ class RowRules:
         if rows.dtype != self.dtype and not self.casts:
             msg = (
                 f"{name}: this block holds {array.dtype} numbers, but the first one {self.dtype}. "
-                f"A map has one precision. Read the table with dtype='float64', which converts all."
+                f"A map has one precision. Write all in one, or read the table in Python with "
+                f"dtype='float64', which converts it."
             )
             raise InvalidInputError(msg)
         block = Block(start, rows.astype(self.dtype, copy=False), name)

@@ -125,12 +125,15 @@ def key_ceiling(size: int, blocks: RowBlocks) -> int:
 
     Blocks then hand on about the rows that the sample will have, not each as many as it needs.
     """
-    n = blocks.n_rows
-    wanted = size + MARGIN * size**0.5 + MARGIN**2
     # Dropped rows leave fewer than are counted.
-    if n is None or blocks.rules.missing == "drop" or wanted >= n:
-        return LARGEST_KEY
-    return int(LARGEST_KEY * (wanted / n))
+    n = None if blocks.rules.missing == "drop" else blocks.n_rows
+    return LARGEST_KEY if n is None else ceiling_of(size, n)
+
+
+def ceiling_of(size: int, n_rows: int) -> int:
+    """Return a key that the least keys of so many rows stay below."""
+    wanted = size + MARGIN * size**0.5 + MARGIN**2
+    return LARGEST_KEY if wanted >= n_rows else int(LARGEST_KEY * (wanted / n_rows))
 
 
 def row_keys(numbers: IntArray, seed: int) -> npt.NDArray[np.uint64]:

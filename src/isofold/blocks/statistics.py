@@ -55,11 +55,11 @@ class ColumnStatistics:
 
     @classmethod
     def of(cls, block: Block) -> Self:
-        """Return the statistics of one block that is not empty."""
+        """Return the statistics of one block."""
         rows = block.rows.astype(np.float64, copy=False)
         gaps = np.isnan(rows)
-        low = np.where(gaps, np.inf, rows).min(axis=0)
-        high = np.where(gaps, -np.inf, rows).max(axis=0)
+        low = np.where(gaps, np.inf, rows).min(axis=0, initial=np.inf)
+        high = np.where(gaps, -np.inf, rows).max(axis=0, initial=-np.inf)
         values = [column[~gap] for column, gap in zip(rows.T, gaps.T, strict=True)]
         with np.errstate(over="ignore"):
             squares = [column**2 for column in values]

@@ -121,16 +121,17 @@ def _write_npy(blocks: Iterable[Block], target: Path, width: int, dtype: npt.DTy
     """Write rows behind a header, in which NumPy leaves room for the length to grow."""
     n = 0
     with target.open("wb") as file:
-        _write_header(file, 0, width, dtype)
+        write_header(file, 0, width, dtype)
         for block in blocks:
             file.write(np.ascontiguousarray(block.rows, dtype=dtype).tobytes())
             n += len(block.rows)
         file.seek(0)
-        _write_header(file, n, width, dtype)
+        write_header(file, n, width, dtype)
     return n
 
 
-def _write_header(file: Any, n: int, width: int, dtype: npt.DTypeLike) -> None:
+def write_header(file: Any, n: int, width: int, dtype: npt.DTypeLike) -> None:
+    """Write the header of a .npy file."""
     header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (n, width)}
     np.lib.format.write_array_header_1_0(file, header)
 

@@ -14,6 +14,7 @@ from isofold.exceptions import (
     EmbeddingError,
     InvalidInputError,
     MissingDependencyError,
+    SchedulerError,
 )
 
 __all__ = ["USER_ERRORS", "ExitCode", "explain"]
@@ -26,6 +27,7 @@ USER_ERRORS = (
     ClusterError,
     ConvergenceError,
     EmbeddingError,
+    SchedulerError,
     OSError,
 )
 
@@ -43,6 +45,12 @@ class ExitCode:
 
 def explain(error: BaseException, console: Console) -> tuple[str, int]:
     """Return what a user needs to know of an error, and its exit code."""
+    text, code = _explain(error, console)
+    # Such as where finished work is kept.
+    return " ".join((text, *getattr(error, "__notes__", ()))), code
+
+
+def _explain(error: BaseException, console: Console) -> tuple[str, int]:
     if console.wants_traceback:
         click.echo(traceback.format_exc(), err=True)
     is_ours = not isinstance(error, (click.ClickException, *USER_ERRORS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -14,6 +15,7 @@ from isofold.cli.command import option
 
 __all__ = [
     "DimensionType",
+    "MemoryType",
     "NameList",
     "chosen",
     "data_options",
@@ -21,11 +23,13 @@ __all__ = [
     "force_option",
     "format_options",
     "output_option",
+    "stream_options",
     "work_options",
 ]
 
 READING = "Reading the file"
 WORK = "Work"
+LARGE = "Tables larger than memory"
 
 _Chosen = TypeVar("_Chosen")
 
@@ -168,6 +172,44 @@ def format_options(function: Any) -> Any:
                 help="Whether the first line of a text file holds names. Default: detected.",
             ),
         )
+    ):
+        function = decorate(function)
+    return function
+
+
+class MemoryType(click.ParamType):
+    """An amount of memory, such as 500MB, 2GB or 1.5GiB."""
+
+    name = "memory"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """Return the number of bytes."""
+        if isinstance(value, int):
+            return value
+        found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kmgt]?)(i?)b", value.strip().lower())
+        if found is None:
+            self.fail(f"{value!r} is not an amount of memory such as 500MB or 2GB.", param, ctx)
+        unit = 1024 if found[3] else 1000
+        return int(float(found[1]) * unit ** " kmgt".index(found[2] or " "))
+
+
+def stream_options(function: Any) -> Any:
+    """Add the options of tables that are read block by block."""
+    for decorate in (
+        option(
+            "--scheduler",
+            section=LARGE,
+            metavar="ADDRESS",
+            help="Work on a Dask scheduler, such as tcp://127.0.0.1:8786. Its workers must see the "
+            "files of FILE and OUT under the same names.",
+        ),
+        option(
+            "--memory",
+            section=LARGE,
+            type=MemoryType(),
+            metavar="SIZE",
+            help="Read the table block by block and stay below this much memory, such as 2GB.",
+        ),
     ):
         function = decorate(function)
     return function

@@ -13,7 +13,7 @@ from isofold.tables.sources import Source, refuse_bomb, require_room
 from isofold.tables.table import EXACT, Column, Table, as_floats
 from isofold.tables.text_safety import listed, one_line, refusal
 
-__all__ = ["columns_of", "read_parquet"]
+__all__ = ["column_of", "columns_of", "read_parquet", "text_of"]
 
 BITS_OF_LARGE = 64
 BYTES_PER_VALUE = 24
@@ -113,6 +113,28 @@ def _columns_from(name: str, values: Any, rounded: list[str]) -> list[Column]:
     if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
         return _columns_from_list(name, values)
     return []
+
+
+def column_of(name: str, values: Any) -> Column:
+    """Return an array of Arrow as a column; what is neither numbers nor text becomes text."""
+    import pyarrow as pa
+
+    made = _columns_from(name, pa.chunked_array([values]), [])
+    return made[0] if len(made) == 1 else Column(name, text_of(values))
+
+
+def text_of(values: Any) -> npt.NDArray[Any]:
+    """Return an array of Arrow as text, None where it is missing."""
+    import pyarrow as pa
+    from pyarrow import compute, types
+
+    from isofold.tables.sniff import MISSING
+
+    if types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    trimmed = compute.utf8_trim_whitespace(values.cast(pa.string()))
+    is_missing = compute.is_in(trimmed, value_set=pa.array(MISSING))
+    return _text(pa.chunked_array([compute.if_else(is_missing, pa.scalar(None), trimmed)]))
 
 
 def _is_rounded(numbers: npt.NDArray[Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from isofold.tables.select import Selection, is_id_name
 from isofold.tables.table import EXACT, Table, float_type
 from isofold.tables.text_safety import listed, refusal
 
-__all__ = ["assemble", "close_gaps", "find_useful", "medians"]
+__all__ = ["assemble", "close_gaps", "counts_rows", "find_useful", "gap_notes", "medians"]
 
 FEWEST_COUNTED = 10
 """In a shorter table, a column that counts 1, 2, 3, ... may as well be a measurement."""
@@ -58,9 +58,12 @@ def _require(table: Table, width: int, dtype: np.dtype[Any]) -> None:
 
 
 def find_useful(
-    table: Table, selection: Selection, X: FloatArray, facts: Facts
+    table: Table, selection: Selection, facts: Facts, counts_rows: CountsRows
 ) -> tuple[list[int], tuple[str, ...]]:
-    """Return the indices of features that say something, and notes about the others."""
+    """Return the indices of features that say something, and notes about the others.
+
+    `counts_rows` tells of a feature that may only number the rows whether its values do.
+    """
     names = [table.names[position] for position in selection.features]
     requested = [position in selection.requested for position in selection.features]
     is_empty = facts.n_missing == table.n_rows
@@ -73,7 +76,7 @@ def find_useful(
     counting = [
         index
         for index in np.flatnonzero(_may_count(names, facts, table.n_rows)).tolist()
-        if not requested[index] and _counts_rows(X[:, index], named=is_id_name(names[index]))
+        if not requested[index] and counts_rows(index, named=is_id_name(names[index]))
     ]
     if len(counting) + len(empty) == len(names):
         counting = []  # a table of nothing but counts is meant as it is
@@ -100,8 +103,17 @@ def _may_count(names: list[str], facts: Facts, n_rows: int) -> npt.NDArray[np.bo
     return result
 
 
-def _counts_rows(values: npt.NDArray[Any], *, named: bool) -> bool:
+class CountsRows(Protocol):
+    """Tells whether a feature holds whole numbers, each once unless its name says enough."""
+
+    def __call__(self, index: int, *, named: bool) -> bool:
+        """Look at the feature at an index."""
+        ...
+
+
+def counts_rows(X: FloatArray, index: int, *, named: bool) -> bool:
     """Return whether a column holds whole numbers, each once unless its name says enough."""
+    values = X[:, index]
     known = values[~np.isnan(values)]
     whole = bool((known == np.round(known)).all())
     return whole and (named or len(np.unique(known)) == len(values))
@@ -130,6 +142,29 @@ def close_gaps(
     gappy = np.flatnonzero(n_missing)
     if gappy.size == 0:
         return X, everywhere, ()
+    rows = everywhere
+    if preprocessing.missing == "drop":
+        rows = np.flatnonzero(~np.isnan(X[:, gappy]).any(axis=1))
+    notes = gap_notes(table, names, n_missing, preprocessing, rows.size)
+    if preprocessing.fill is not None:
+        filled = np.array(X)
+        for index in gappy:
+            filled[np.isnan(filled[:, index]), index] = preprocessing.fill[index]
+        return filled, everywhere, notes
+    return X[rows], rows, notes
+
+
+def gap_notes(
+    table: Table,
+    names: tuple[str, ...],
+    n_missing: IntArray,
+    preprocessing: Preprocessing,
+    n_used: int,
+) -> tuple[str, ...]:
+    """Return what there is to say about missing values, or refuse them."""
+    gappy = np.flatnonzero(n_missing)
+    if gappy.size == 0:
+        return ()
     indices = gappy[np.argsort(-n_missing[gappy], kind="stable")].tolist()
     where = listed({names[p]: f"{n_missing[p]:,}" for p in indices})
     if preprocessing.missing == "error":
@@ -137,21 +172,15 @@ def close_gaps(
         raise refusal(table.source, problem)
     notes = _mostly_missing(table, names, n_missing, indices)
     if preprocessing.fill is not None:
-        filled = np.array(X)
-        for index in gappy:
-            filled[np.isnan(filled[:, index]), index] = preprocessing.fill[index]
-        notes.append(f"Missing values are filled with the column's median: {where}.")
-        return filled, everywhere, tuple(notes)
-    rows = np.flatnonzero(~np.isnan(X[:, gappy]).any(axis=1))
-    if rows.size == 0:
+        return (*notes, f"Missing values are filled with the column's median: {where}.")
+    if n_used == 0:
         problem = (
             f"every row lacks a feature, so none is left: values are missing in {where}. Fill "
             f"them (--missing median), or leave these columns out (--exclude)."
         )
         raise refusal(table.source, problem)
-    lost = count(table.n_rows - rows.size, "row")
-    notes.append(f"{lost} of {table.n_rows:,} left out, since values are missing in {where}.")
-    return X[rows], rows, tuple(notes)
+    lost = count(table.n_rows - n_used, "row")
+    return (*notes, f"{lost} of {table.n_rows:,} left out, since values are missing in {where}.")
 
 
 def _mostly_missing(

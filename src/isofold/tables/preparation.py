@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,22 @@ from isofold._format import count, percent
 from isofold._typing import FloatArray, IntArray, SeenMetric
 from isofold.exceptions import InvalidInputError
 from isofold.tables.columnwise import Facts, facts_at, gather_facts, scaled
-from isofold.tables.features import assemble, close_gaps, find_useful, medians
+from isofold.tables.features import assemble, close_gaps, counts_rows, find_useful, medians
 from isofold.tables.preprocessing import MISSING_POLICIES, SCALES, Preprocessing
 from isofold.tables.select import select
 from isofold.tables.table import EXACT, Column, Table
 from isofold.tables.text_safety import listed, quoted, refusal
 
-__all__ = ["Prepared", "labels_of", "prepare", "preprocess"]
+__all__ = [
+    "Prepared",
+    "about_features",
+    "is_whole_array",
+    "labels_of",
+    "positions_in",
+    "prepare",
+    "preprocess",
+    "refuse_one_point",
+]
 
 FEWEST_ROWS = 2
 DOMINANT = 0.95
@@ -115,12 +125,12 @@ def prepare(
     X = assemble(table, selection.features)
     names = tuple(table.names[p] for p in selection.features)
     facts = gather_facts(X, names, table.source)
-    kept, notes = find_useful(table, selection, X, facts)
+    kept, notes = find_useful(table, selection, facts, partial(counts_rows, X))
     positions = tuple(selection.features[index] for index in kept)
     if len(kept) < len(names):
         X, names, facts = X[:, kept], tuple(names[p] for p in kept), facts_at(facts, kept)
     preprocessing = Preprocessing(
-        features=len(names) if _is_whole_array(table, positions) else names,
+        features=len(names) if is_whole_array(table, positions) else names,
         label=None if selection.label is None else table.names[selection.label],
         missing=missing,
         fill=medians(X) if missing == "median" else None,
@@ -129,14 +139,14 @@ def prepare(
     X, rows, more = close_gaps(table, X, names, facts.n_missing, preprocessing)
     if len(rows) < table.n_rows or facts.n_missing.any():
         facts = gather_facts(X, names, table.source)
-    _refuse_one_point(table, X, facts)
+    refuse_one_point(table.source, len(X), facts)
     if scale == "standard":
         deviation = np.sqrt(facts.variance)
         deviation[deviation == 0] = 1.0
         preprocessing = replace(
             preprocessing, center=tuple(facts.mean.tolist()), scale=tuple(deviation.tolist())
         )
-    notes = (*table.notes, *selection.notes, *notes, *more, *_about(names, facts, scale))
+    notes = (*table.notes, *selection.notes, *notes, *more, *about_features(names, facts, scale))
     return _finished(table, X, rows, positions, preprocessing, notes)
 
 
@@ -145,7 +155,7 @@ def preprocess(table: Table, preprocessing: Preprocessing) -> Prepared:
 
     Columns are found by name, in whatever order the file has them; further columns do not matter.
     """
-    positions = _positions(preprocessing, table)
+    positions = positions_in(preprocessing, table)
     X = assemble(table, positions)
     names = tuple(table.names[p] for p in positions)
     facts = gather_facts(X, names, table.source)
@@ -160,13 +170,13 @@ def _check_choice(value: str, choices: tuple[str, ...], what: str) -> None:
         raise InvalidInputError(msg)
 
 
-def _is_whole_array(table: Table, positions: tuple[int, ...]) -> bool:
+def is_whole_array(table: Table, positions: tuple[int, ...]) -> bool:
     """Return whether the features are all columns of data without names, in their order."""
     width = table.n_wide or len(table.columns)
     return not table.has_names and positions == tuple(range(width))
 
 
-def _positions(preprocessing: Preprocessing, table: Table) -> tuple[int, ...]:
+def positions_in(preprocessing: Preprocessing, table: Table) -> tuple[int, ...]:
     """Return where the features of a map are in a table."""
     if isinstance(preprocessing.features, int):
         width = table.n_wide or len(table.columns)
@@ -200,16 +210,17 @@ def _positions(preprocessing: Preprocessing, table: Table) -> tuple[int, ...]:
     return positions
 
 
-def _refuse_one_point(table: Table, X: FloatArray, facts: Facts) -> None:
-    if len(X) < FEWEST_ROWS:
-        problem = f"{count(len(X), 'row')} to make a map of, but at least {FEWEST_ROWS} are needed."
-        raise refusal(table.source, f"{problem} Pass more data.")
+def refuse_one_point(source: str, n_rows: int, facts: Facts) -> None:
+    """Refuse a table whose rows are all at one point."""
+    if n_rows < FEWEST_ROWS:
+        problem = f"{count(n_rows, 'row')} to make a map of, but at least {FEWEST_ROWS} are needed."
+        raise refusal(source, f"{problem} Pass more data.")
     if (facts.low == facts.high).all():
         problem = "every feature has the same value in all rows, so all rows are one point."
-        raise refusal(table.source, f"{problem} Choose other columns.")
+        raise refusal(source, f"{problem} Choose other columns.")
 
 
-def _about(names: tuple[str, ...], facts: Facts, scale: str) -> list[str]:
+def about_features(names: tuple[str, ...], facts: Facts, scale: str) -> list[str]:
     """Return what a user should know about the features before trusting distances."""
     notes = []
     constant = [name for name, same in zip(names, facts.low == facts.high, strict=True) if same]

@@ -7,16 +7,13 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
+from isofold.blocks.files import MISSING
 from isofold.exceptions import InvalidInputError
 from isofold.tables.sources import Source
 from isofold.tables.text_safety import quoted, refusal
 
 __all__ = ["MISSING", "TextLayout", "find_layout", "is_number"]
 
-MISSING = (
-    "", "NA", "na", "N/A", "n/a", "#N/A", "NaN", "nan", "-NaN", "NAN",
-    "null", "NULL", "Null", "None", "none", "?", "-",
-)  # fmt: skip
 DELIMITERS = (",", "\t", ";", "|")
 SAMPLE_BYTES = 2**16
 SAMPLE_ROWS = 50

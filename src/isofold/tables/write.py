@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -90,15 +91,14 @@ def write_embedding(
     ending = location.suffix.lower()
     Y = np.asarray(embedding)
     check_map_rows(location, rows)
-    beside = {"row": np.asarray(rows, dtype=np.int64)}
+    numbers = np.asarray(rows, dtype=np.int64)
     called = {"name": np.array(names, dtype=object)} if names else {}
-    beside |= called
-    coordinates = {f"x{axis + 1}": Y[:, axis] for axis in range(Y.shape[1])}
-    if labels is not None:
-        taken = {*beside, *coordinates, "distortion"}
-        beside[f"label {label_name}" if label_name in taken else label_name] = np.asarray(labels)
     errors = {} if distortion is None else {"distortion": np.asarray(distortion)}
-    lengths = {name: len(values) for name, values in {**beside, **errors}.items()}
+    columns = {
+        **map_columns(numbers, Y, labels=labels, label_name=label_name, beside=called),
+        **errors,
+    }
+    lengths = {name: len(values) for name, values in columns.items()}
     if set(lengths.values()) != {len(Y)}:
         msg = f"A map of {len(Y):,} points cannot be written with columns of lengths {lengths}."
         raise InvalidInputError(msg)
@@ -108,10 +108,27 @@ def write_embedding(
         elif ending == ".npz":
             plain = {} if labels is None else {"label": _plain(np.asarray(labels))}
             plain |= {name: _plain(values) for name, values in called.items()}
-            arrays = {"row": beside["row"], **plain, "embedding": Y, **errors}
+            arrays = {"row": numbers, **plain, "embedding": Y, **errors}
             _write_arrays(target, location, arrays)
         else:
-            _write(target, location, {**beside, **coordinates, **errors})
+            _write(target, location, columns)
+
+
+def map_columns(
+    rows: npt.NDArray[Any],
+    Y: npt.NDArray[Any],
+    *,
+    labels: npt.ArrayLike | None,
+    label_name: str,
+    beside: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
+) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns of a map: rows, what is beside them, labels, coordinates."""
+    columns = {"row": rows, **beside}
+    coordinates = {f"x{axis + 1}": Y[:, axis] for axis in range(Y.shape[1])}
+    if labels is not None:
+        taken = {*columns, *coordinates, "distortion"}
+        columns[f"label {label_name}" if label_name in taken else label_name] = np.asarray(labels)
+    return {**columns, **coordinates}
 
 
 def check_map_rows(path: str | os.PathLike[str], rows: npt.ArrayLike) -> None:
@@ -131,7 +148,7 @@ def _write(target: Path, location: Path, columns: Mapping[str, npt.NDArray[Any]]
     import pyarrow as pa
     from pyarrow import csv, parquet
 
-    data = pa.table({name: _arrow(values) for name, values in columns.items()})
+    data = pa.table({name: arrow_of(values) for name, values in columns.items()})
     try:
         # Arrow does not take names with bytes that are not text, but it takes files.
         with target.open("wb") as file:
@@ -144,7 +161,8 @@ def _write(target: Path, location: Path, columns: Mapping[str, npt.NDArray[Any]]
         raise _failure(location, error) from None
 
 
-def _arrow(values: npt.NDArray[Any]) -> Any:
+def arrow_of(values: npt.NDArray[Any]) -> Any:
+    """Return values as an array of Arrow."""
     import pyarrow as pa
 
     if values.dtype.kind not in "OUST":

@@ -16,6 +16,7 @@ from isofold.cli.options import (
     file_argument,
     force_option,
     output_option,
+    stream_options,
     work_options,
 )
 from isofold.cli.steps.similarity import DEFAULTS, make_comparison, read_distances
@@ -30,6 +31,7 @@ METHOD, OBJECTS = "Method", "Objects that are not rows of numbers"
     "isofold embed wine.csv -o map.csv --label quality --scale standard --report wine.html",
     "isofold embed digits.parquet -c 'pixel*' -o map.npy --model digits.iso  # keep the model",
     "isofold embed roll.npy --method ipa --set n_patches=40 --report roll.html",
+    "isofold embed 'parts/*.parquet' -o map.parquet --memory 2GB  # larger than memory",
     "isofold embed proteins.fasta --similarity mismatch:length=4 -o map.csv  # not a table",
     choices={name: method.title for name, method in BY_SHELL_NAME.items()},
 )
@@ -74,6 +76,7 @@ METHOD, OBJECTS = "Method", "Objects that are not rows of numbers"
     "paths or dtw, with its parameters.",
 )  # fmt: skip
 @data_options
+@stream_options
 @work_options
 @option("--strict", section="Work", is_flag=True, help="Exit with code 3 if the map is doubtful.")
 def embed_command(file: Path, **options: Any) -> int:
@@ -85,6 +88,10 @@ def embed_command(file: Path, **options: Any) -> int:
     h5ad file the principal components (obsm/X_pca) are mapped where they are there, else X, and
     cell types or clusters in obs are the labels.
 
+    A folder or a quoted pattern of .parquet, .csv or .npy files is one table. It is read block by
+    block, as are files too large for the memory: the map is fitted to a sample, and every row is
+    placed on it. A run that was killed continues when the same command is given again.
+
     Objects that are not rows of numbers are compared by --similarity, and the map is made of their
     distances: FASTA sequences, SMILES molecules, GraphML graphs, one text, string or series a line
     of a .txt file, or the column of a table that --columns names.
@@ -93,6 +100,7 @@ def embed_command(file: Path, **options: Any) -> int:
     from isofold.cli.steps.mapping import make_map
     from isofold.cli.steps.method import FitOptions, make_estimator
     from isofold.cli.steps.outputs import Outputs
+    from isofold.cli.steps.sources import StreamOptions, why_streamed
 
     console = current_console()
     outputs = Outputs(options["output"], options["model"], options["report"], options["force"])
@@ -103,9 +111,16 @@ def embed_command(file: Path, **options: Any) -> int:
     if fitting.needs_label and reading.label is None:
         msg = f"--method {fitting.method} needs --label COLUMN."
         raise click.UsageError(msg, click.get_current_context())
+    kind = _kind_of_objects(file, options)
+    streaming = chosen(StreamOptions, options)
+    why = why_streamed(file, streaming) if kind is None else None
+    if why is not None:
+        from isofold.cli.steps.streaming import embed_streamed
+
+        console.say(f"Reading {file.name} block by block: {why}.")
+        return embed_streamed(file, reading, fitting, streaming, outputs=outputs, console=console)
     outputs.check(file)
     # Before the file is read, so that wrong parameters are refused at once.
-    kind = _kind_of_objects(file, options)
     make_estimator(fitting, metric="euclidean" if kind is None else "precomputed")
     if kind is None:
         prepared = read_data(file, reading, console, finds_label=True)
@@ -131,6 +146,9 @@ def _kind_of_objects(file: Path, options: dict[str, Any]) -> str | None:
             "--model keeps no objects, which new ones would be compared with. In Python, pass "
             "the kernel or distance to the method."
         )
+        raise click.UsageError(msg, ctx)
+    if options["memory"] is not None or options["scheduler"] is not None:
+        msg = f"--memory and --scheduler are for tables of numbers, not for {kind}."
         raise click.UsageError(msg, ctx)
     if options["scale"] != "none":
         msg = f"--scale is for columns of numbers; {kind} have none."

@@ -6,10 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from isofold._format import count, size_of
 from isofold.cli.command import command, option
 from isofold.cli.console import Console, current_console, watched
-from isofold.cli.options import chosen, file_argument, force_option, format_options, output_option
+from isofold.cli.options import (
+    chosen,
+    file_argument,
+    force_option,
+    format_options,
+    output_option,
+    stream_options,
+)
 
 if TYPE_CHECKING:
     from isofold._typing import FloatArray
@@ -21,6 +30,7 @@ if TYPE_CHECKING:
     "transform",
     "isofold transform model.iso new.csv -o new-map.csv",
     "isofold transform digits.iso more.parquet -o more.npy --force  # overwrite more.npy",
+    "isofold transform model.iso big.parquet -o map.parquet --memory 2GB  # larger than memory",
     "isofold transform model.iso places.csv -o rows.csv --inverse  # from the map to data",
 )
 @file_argument("model")
@@ -36,6 +46,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @force_option
 @format_options
+@stream_options
 def transform_command(model: Path, file: Path, **options: Any) -> None:
     """Place new rows on a map that was saved.
 
@@ -46,13 +57,30 @@ def transform_command(model: Path, file: Path, **options: Any) -> None:
     from isofold.cli.steps.inputs import ReadOptions, tell_data
     from isofold.cli.steps.mapping import table_notes
     from isofold.cli.steps.outputs import Outputs, write_map
+    from isofold.cli.steps.sources import StreamOptions, why_streamed
     from isofold.storage import load_with_notes
     from isofold.tables import check_map_rows
 
     console = current_console()
-    Outputs(map=options["output"], force=options["force"]).check(model, file)
+    outputs = Outputs(map=options["output"], force=options["force"])
+    streaming = chosen(StreamOptions, options)
+    why = why_streamed(file, streaming)
+    if why is None:
+        outputs.check(model, file)
     estimator, every = load_with_notes(model)
     notes = table_notes(every)
+    if why is not None:
+        from isofold.cli.steps.transforming import transform_streamed
+
+        _refuse_inverse(options)
+        console.say(f"Reading {file.name} block by block: {why}.")
+        reading = chosen(ReadOptions, options)
+        placed = transform_streamed(
+            model, estimator, notes, file, reading, streaming, outputs=outputs, console=console
+        )
+        _tell_placed(placed.n_rows, None if placed.n_far < 0 else placed.n_far, console)
+        console.say(f"Wrote {options['output']} ({size_of(options['output'])}).")
+        return
     if options["inverse"]:
         _lead_back(estimator, notes, file, options, console)
         return
@@ -74,6 +102,12 @@ def transform_command(model: Path, file: Path, **options: Any) -> None:
         file=file, model=estimator, overwrite=options["force"],
     )  # fmt: skip
     console.say(f"Wrote {options['output']} ({size_of(options['output'])}).")
+
+
+def _refuse_inverse(options: dict[str, Any]) -> None:
+    if options["inverse"]:
+        msg = "--inverse reads the points of a map at once. Leave --memory and --scheduler out."
+        raise click.UsageError(msg, click.get_current_context())
 
 
 def _lead_back(
@@ -162,11 +196,13 @@ def _tell_far(
 ) -> None:
     from isofold.extension.out_of_range import find_outside
 
-    n_rows = len(prepared.X)
-    console.say(f"Placed {count(n_rows, 'row')}.")
     far = find_outside(estimator, prepared.X, Y, limit=notes.get("far_limit"))
-    if far is not None and far.any():
-        n_far = int(far.sum())
+    _tell_placed(len(prepared.X), None if far is None else int(far.sum()), console)
+
+
+def _tell_placed(n_rows: int, n_far: int | None, console: Console) -> None:
+    console.say(f"Placed {count(n_rows, 'row')}.")
+    if n_far:
         lie, guess = (
             ("lies", "Its position is a guess")
             if n_far == 1
@@ -176,5 +212,5 @@ def _tell_far(
             f"{n_far:,} of {count(n_rows, 'row')} {lie} far from all rows that the map was made "
             f"of. {guess}."
         )
-    elif far is not None:
+    elif n_far is not None:
         console.say("None lies far from the rows that the map was made of.")

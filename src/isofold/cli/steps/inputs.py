@@ -11,7 +11,7 @@ from isofold._format import count
 from isofold.cli.console import Console
 
 if TYPE_CHECKING:
-    from isofold.tables import Prepared, Table
+    from isofold.tables import Prepared, Preprocessing, Table
 
 __all__ = [
     "ReadOptions",
@@ -19,6 +19,7 @@ __all__ = [
     "read_data",
     "read_file",
     "tell_data",
+    "tell_read",
     "tell_unlabeled",
     "with_label",
 ]
@@ -113,15 +114,31 @@ def tell_data(
     path: Path, prepared: Prepared, console: Console, *, label: str | None = None
 ) -> None:
     """Say what was read."""
+    n_rows, n_used = prepared.n_rows, len(prepared.X)
+    tell_read(
+        path.name, prepared.preprocessing, prepared.notes, console,
+        n_rows=n_rows, n_used=n_used, label=label,
+    )  # fmt: skip
+
+
+def tell_read(
+    name: str,
+    preprocessing: Preprocessing,
+    notes: tuple[str, ...],
+    console: Console,
+    *,
+    n_rows: int,
+    n_used: int,
+    label: str | None = None,
+) -> None:
+    """Say which rows and columns of a table are used."""
     from isofold.tables.text_safety import listed, quoted
 
-    features = prepared.preprocessing.features
+    features = preprocessing.features
     names = "" if isinstance(features, int) else f": {listed(features)}"
-    is_partial = prepared.n_rows > len(prepared.X)
-    rows = count(prepared.n_rows, "row") + (
-        f", {len(prepared.X):,} of them used" if is_partial else ""
-    )
+    rows = count(n_rows, "row") + (f", {n_used:,} of them used" if n_rows > n_used else "")
     labels = "" if label is None else f"; labels: {quoted(label)}"
-    console.say(f"Read {path.name}: {rows}; {count(prepared.X.shape[1], 'column')}{names}{labels}.")
-    for note in prepared.notes:
+    columns = count(preprocessing.n_features, "column")
+    console.say(f"Read {name}: {rows}; {columns}{names}{labels}.")
+    for note in notes:
         console.note(note)

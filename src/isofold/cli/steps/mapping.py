@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from isofold._findings import SHELL, Diagnosis, Severity
 from isofold._format import count, duration
@@ -21,7 +21,7 @@ from isofold.embedding.catalog import BY_SHELL_NAME
 if TYPE_CHECKING:
     from isofold.tables import Prepared
 
-__all__ = ["NOTES", "make_map", "table_notes"]
+__all__ = ["NOTES", "PageWriter", "finish_map", "make_map", "model_notes", "table_notes"]
 
 NOTES = "isofold embed"
 """Name under which a saved model remembers its table."""
@@ -31,6 +31,24 @@ PREPROCESSING = "recipe"
 
 QUALITY, LOST_DISTANCES, INTERRUPTED = "quality", "lost_distances", "interrupted"
 """Findings of a decision that are shown apart: in the table of scores, and as the last warning."""
+
+
+class PageWriter(Protocol):
+    """Writes the page of a map, as `write_page` does."""
+
+    def __call__(
+        self,
+        path: Path,
+        assessment: Any,
+        prepared: Prepared,
+        *,
+        file: Path,
+        shown: Any,
+        title: str,
+        overwrite: bool,
+    ) -> None:
+        """Write it."""
+        ...
 
 
 def make_map(
@@ -52,10 +70,28 @@ def make_map(
         model.fit(_seen_by(model, prepared), prepared.labels if options.needs_label else None)
     # At once: nothing that happens from here on may cost the user a finished fit.
     _write(source, prepared, model, options.seed, outputs)
+    return finish_map(
+        source, prepared, model, seen, options, outputs=outputs, console=console, began=began
+    )
+
+
+def finish_map(
+    source: Path,
+    prepared: Prepared,
+    model: Any,
+    seen: Watched,
+    options: FitOptions,
+    *,
+    outputs: Outputs,
+    console: Console,
+    began: float,
+    page: PageWriter | None = None,
+) -> int:
+    """Say how a map was made that is written, how true it is, and what there is to know."""
     _tell_method(model, options.method, console)
     written, code = outputs, ExitCode.DONE
     try:
-        _judge(source, prepared, model, seen, options, outputs=outputs, console=console)
+        _judge(source, prepared, model, seen, options, outputs=outputs, console=console, page=page)
     except (KeyboardInterrupt, Exception) as error:
         written = replace(outputs, page=None)
         if written.is_empty:
@@ -140,6 +176,7 @@ def _judge(
     *,
     outputs: Outputs,
     console: Console,
+    page: PageWriter | None,
 ) -> None:
     """Say how true the map is, and write the page if one is requested."""
     from isofold.assessment.measure import compared_distances
@@ -171,7 +208,7 @@ def _judge(
         )
     tell_scores(console, assessment.card.summary)
     with following(console):
-        write_page(
+        (page or write_page)(
             outputs.page,
             assessment,
             prepared,
@@ -211,11 +248,11 @@ def _write(source: Path, prepared: Prepared, model: Any, seed: int, outputs: Out
             overwrite=outputs.force,
         )
     if outputs.model is not None:
-        notes = _notes(source, prepared, model, seed)
+        notes = model_notes(source, prepared, model, seed)
         save(model, outputs.model, notes=notes, overwrite=outputs.force)
 
 
-def _notes(source: Path, prepared: Prepared, model: Any, seed: int) -> dict[str, Any]:
+def model_notes(source: Path, prepared: Prepared, model: Any, seed: int) -> dict[str, Any]:
     """Return what a saved model must remember to read other files as it read this one."""
     from isofold.extension.out_of_range import far_limit
 

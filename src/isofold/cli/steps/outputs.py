@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,19 +55,38 @@ class Outputs:
         """Refuse files that cannot be written, before any work; the data file is the last input."""
         from isofold.tables import ANNOTATED_ENDING, MAP_ENDINGS, check_annotated, check_target
 
+        self._check_all((*MAP_ENDINGS, ANNOTATED_ENDING), inputs, check_target)
+        if self.map is not None and _is_copy(self.map):
+            check_annotated(self.map, inputs[-1])
+
+    def check_streamed(self, *inputs: Path, is_ours: Callable[[Path], bool]) -> None:
+        """Refuse files that cannot be written block by block, unless an earlier run did it."""
+        from isofold.blocks.write import check_written
+        from isofold.tables import check_target
+        from isofold.tables.map_files import STREAMED_ENDINGS
+
+        def check(path: Path, force: bool, *, endings: Any, inputs: Any) -> None:  # noqa: FBT001
+            overwrite = force or is_ours(path)
+            if path.suffix.lower() == ".zarr" and ".zarr" in endings:
+                check_written(path, overwrite=overwrite)
+            else:
+                check_target(path, overwrite, endings=endings, inputs=inputs)
+
+        self._check_all(STREAMED_ENDINGS, inputs, check)
+
+    def _check_all(
+        self, map_endings: tuple[str, ...], inputs: tuple[Path, ...], check: Callable[..., Any]
+    ) -> None:
         seen: set[Path] = set()
-        map_endings = (*MAP_ENDINGS, ANNOTATED_ENDING)
         kinds = ((self.map, map_endings), (self.model, (".iso",)), (self.page, (".html",)))
         for path, endings in kinds:
             if path is None:
                 continue
-            check_target(path, self.force, endings=endings, inputs=inputs)
+            check(path, self.force, endings=endings, inputs=inputs)
             if path.resolve() in seen:
                 msg = f"{path} is named twice: every output needs a file of its own."
                 raise InvalidInputError(msg)
             seen.add(path.resolve())
-        if self.map is not None and _is_copy(self.map):
-            check_annotated(self.map, inputs[-1])
 
 
 def write_map(
