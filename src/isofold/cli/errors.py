@@ -14,7 +14,6 @@ from isofold.exceptions import (
     EmbeddingError,
     InvalidInputError,
     MissingDependencyError,
-    SchedulerError,
 )
 
 __all__ = ["USER_ERRORS", "ExitCode", "explain"]
@@ -27,7 +26,6 @@ USER_ERRORS = (
     ClusterError,
     ConvergenceError,
     EmbeddingError,
-    SchedulerError,
     OSError,
 )
 

@@ -97,7 +97,8 @@ def finish_map(
         if written.is_empty:
             raise
         code = _tell_unmeasured(error, outputs, console)
-    _tell_findings(model.diagnosis_, seen, console, is_explained=options.method == "auto")
+    decided = model.decision_.findings if options.method == "auto" else ()
+    _tell_findings(model.diagnosis_, seen, console, {finding.code for finding in decided})
     console.say()
     console.head(f"Wrote, after {duration(time.perf_counter() - began)}:")
     console.table(written.described(), right=(1,))
@@ -144,19 +145,17 @@ def _tell_method(model: Any, method: str, console: Console) -> None:
 
 
 def _tell_findings(
-    diagnosis: Diagnosis, seen: Watched, console: Console, *, is_explained: bool
+    diagnosis: Diagnosis, seen: Watched, console: Console, explained: set[str]
 ) -> None:
     """Say what to doubt and what to know; what a decision has explained is not said again."""
     # Of an interruption the console has heard already.
     raised = [finding for finding in diagnosis.raised if finding.code != INTERRUPTED]
-    doubts = [finding.text(SHELL) for finding in raised]
-    notes = [finding.text(SHELL) for finding in diagnosis.notes]
-    if is_explained:
-        notes = []
-        if LOST_DISTANCES in diagnosis.codes:
-            doubts = [diagnosis[LOST_DISTANCES].text(SHELL)]
-        elif doubts:
-            doubts = ["Parts of this map are doubtful, for the reasons above."]
+    doubts = [finding.text(SHELL) for finding in raised if finding.code not in explained]
+    notes = [finding.text(SHELL) for finding in diagnosis.notes if finding.code not in explained]
+    if LOST_DISTANCES in explained & diagnosis.codes:
+        doubts = [diagnosis[LOST_DISTANCES].text(SHELL), *doubts]
+    elif explained & diagnosis.codes:
+        doubts = ["Parts of this map are doubtful, for the reasons above.", *doubts]
     doubts += [seen.interruption] if seen.is_interrupted else []
     notes += seen.notes
     if doubts or notes:

@@ -16,7 +16,7 @@ from isofold._progress.stages import stage
 from isofold._typing import FloatArray
 from isofold.blocks.checkpoint import Checkpoint, PassMemory, disk_explained
 from isofold.blocks.protocol import Block, RowBlocks
-from isofold.exceptions import SchedulerError
+from isofold.exceptions import ClusterError
 from isofold.extension.out_of_range import find_outside
 from isofold.tables import check_map_rows
 from isofold.tables.label_column import LabelColumn, LabelReader
@@ -176,7 +176,7 @@ def connected(address: str | None) -> Iterator[Callable[[RowBlocks], RowBlocks]]
             f"--scheduler {address}: no Dask scheduler answers there ({type(error).__name__}). "
             f"Start one (dask scheduler), or leave the option out."
         )
-        raise SchedulerError(msg) from error
+        raise ClusterError(msg) from error
     try:
         yield DaskBlocks.of_blocks
     finally:

@@ -55,7 +55,7 @@ from isofold.tables.select import Selection, select
 from isofold.tables.streamed import BlockPreparation, open_streamed
 
 if TYPE_CHECKING:
-    from isofold.assessment import Assessment
+    from isofold.assessment import Assessment, DensityTiles
 
 __all__ = ["embed_streamed"]
 
@@ -253,14 +253,27 @@ def write_streamed_page(
     shown: Any,
     title: str,
     overwrite: bool,
-    placed: Path | None,  # noqa: ARG001 - the rows of the map, for what the page shows of all
+    placed: Path | None,
     checkpoint: Checkpoint,
 ) -> None:
-    """Write the page of the rows that a map was fitted to; `placed` is the map of all rows."""
+    """Write the page of the rows that a map was fitted to, above the density of all rows."""
+    density = None if placed is None else _density(placed, shown.embedding_)
 
     def write(target: Path) -> None:
         write_page(
-            target, assessment, prepared, file=file, shown=shown, title=title, overwrite=True
-        )
+            target, replace(assessment, density=density), prepared,
+            file=file, shown=shown, title=title, overwrite=True,
+        )  # fmt: skip
 
     put_output(checkpoint, path, write, overwrite=overwrite)
+
+
+def _density(placed: Path, images: FloatArray) -> DensityTiles:
+    """Count the rows of a written map on the pixels around the fitted ones."""
+    from isofold.assessment import DensityFrame, DensityTiles
+    from isofold.blocks import read_blocks
+
+    has_names = placed.suffix.lower() in (".parquet", ".csv", ".tsv")
+    columns = [f"x{axis + 1}" for axis in range(images.shape[1])] if has_names else ()
+    blocks = read_blocks(placed, columns=columns)
+    return DensityTiles.of_blocks((block.rows for block in blocks), DensityFrame.around(images))
