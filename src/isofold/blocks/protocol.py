@@ -78,8 +78,15 @@ class Part(Protocol):
         Its rows; None if they are known only after reading.
     """
 
-    name: str
-    n_rows: int | None
+    @property
+    def name(self) -> str:
+        """Where it comes from."""
+        ...
+
+    @property
+    def n_rows(self) -> int | None:
+        """Its rows, if they are known."""
+        ...
 
     def read(self) -> Iterator[npt.NDArray[Any]]:
         """Yield arrays of rows that follow each other."""
@@ -204,6 +211,10 @@ class RowBlocks(ABC):
             for block in blocks_of(part, start, self.rules):
                 yield block
                 start = block.stop
+
+    def counted(self) -> RowBlocks:
+        """Return the same blocks; their number of rows is known, if that is worth a pass."""
+        return self
 
     def reduce(
         self,

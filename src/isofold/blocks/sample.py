@@ -107,6 +107,7 @@ def draw_sample(
     RowSample
         The rows with their numbers.
     """
+    blocks = blocks.counted()
     ceiling = key_ceiling(size, blocks)
     sample: RowSample | None = blocks.reduce(
         partial(RowSample.of, size=size, seed=seed, ceiling=ceiling),

@@ -330,10 +330,14 @@ def reduce_pass(blocks: RowBlocks, memory: BlockMemory | None = None) -> Pass:
 
     def run(place: PlaceBlock) -> Look:
         merge = partial(Look.merged, size=place.n_far)
-        look = blocks.reduce(place, merge, memory=memory, name="place rows")
-        if look is None:
-            msg = "X has no rows in any of its blocks any more. It must not change during a fit."
-            raise InvalidInputError(msg)
-        return look
+        return seen_rows(blocks.reduce(place, merge, memory=memory, name="place rows"))
 
     return run
+
+
+def seen_rows(look: Look | None) -> Look:
+    """Return what a pass has seen; refuse a table without rows."""
+    if look is None:
+        msg = "X has no rows in any of its blocks any more. It must not change during a fit."
+        raise InvalidInputError(msg)
+    return look
