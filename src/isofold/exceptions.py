@@ -49,7 +49,7 @@ class MemoryLimitError(MemoryError):
 
 
 class SchedulerError(RuntimeError):
-    """A Dask scheduler or its workers were lost; what was finished before is kept where files are."""
+    """A Dask scheduler or its workers were lost; blocks that are in files are kept."""
 
 
 class DisconnectedGraphWarning(UserWarning):

@@ -108,17 +108,18 @@ class _GroupPart:
     def read(self) -> Iterator[npt.NDArray[Any]]:
         from pyarrow import parquet
 
-        with read_explained(self.path):
-            # Without buffers of whole groups: blocks are all that memory holds.
-            with parquet.ParquetFile(self.path, memory_map=False, pre_buffer=False) as file:
-                _refuse_absent(self.path, self.names, file.schema_arrow.names)
-                for batch in file.iter_batches(
-                    self.step,
-                    row_groups=list(self.groups),
-                    columns=list(self.names),
-                    use_threads=False,
-                ):
-                    yield _table(batch, self.names, self.path)
+        # Without buffers of whole groups: blocks are all that memory holds.
+        with (
+            read_explained(self.path),
+            parquet.ParquetFile(self.path, memory_map=False, pre_buffer=False) as file,
+        ):
+            _refuse_absent(self.path, self.names, file.schema_arrow.names)
+            names, groups = list(self.names), list(self.groups)
+            batches = file.iter_batches(
+                self.step, row_groups=groups, columns=names, use_threads=False
+            )
+            for batch in batches:
+                yield _table(batch, self.names, self.path)
 
 
 @dataclass(frozen=True)
@@ -142,15 +143,17 @@ class _TextPart:
         convert = csv.ConvertOptions(column_types=types, include_columns=list(self.names))
         size = max(2**16, min(2**28, BYTES_A_NUMBER * self.step * len(self.names)))
         options = csv.ReadOptions(block_size=size, use_threads=False)
-        with read_explained(self.path):
-            with csv.open_csv(
+        with (
+            read_explained(self.path),
+            csv.open_csv(
                 self.path,
                 read_options=options,
                 parse_options=_parsing(self.path),
                 convert_options=convert,
-            ) as reader:
-                for batch in reader:
-                    yield _table(batch, self.names, self.path)
+            ) as reader,
+        ):
+            for batch in reader:
+                yield _table(batch, self.names, self.path)
 
 
 @dataclass(frozen=True)
@@ -275,7 +278,7 @@ def _refuse_absent(path: Path, names: Sequence[str], known: Any) -> None:
 
 def _refuse_text(path: Path, names: Sequence[str], types: Sequence[Any]) -> None:
     for name, kind in zip(names, types, strict=False):
-        if kind == object:
+        if kind.kind == "O":
             msg = (
                 f"{path.name}: column {name!r} does not hold numbers, but features do. Name the "
                 f"columns to read, without it: columns=[...]."

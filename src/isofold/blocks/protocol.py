@@ -68,24 +68,16 @@ class Block:
 
 
 class Part(Protocol):
-    """A stretch of a table that can be read by itself. It can be pickled, unless it is in memory.
-
-    Attributes
-    ----------
-    name : str
-        Where it comes from, for error messages.
-    n_rows : int or None
-        Its rows; None if they are known only after reading.
-    """
+    """A stretch of a table that can be read by itself, here or elsewhere."""
 
     @property
     def name(self) -> str:
-        """Where it comes from."""
+        """Where it comes from, for error messages."""
         ...
 
     @property
     def n_rows(self) -> int | None:
-        """Its rows, if they are known."""
+        """Its rows; None if they are known only after reading."""
         ...
 
     def read(self) -> Iterator[npt.NDArray[Any]]:

@@ -80,9 +80,9 @@ def read_blocks(
     if callable(source) or isinstance(source, list | tuple):
         return SequenceBlocks(source, **how)
     msg = (
-        f"X, a {type(source).__name__}, cannot be read block by block. A map takes two passes, and "
-        f"an iterator can be read only once. Pass a path, an array, a list of arrays, or a function "
-        f"that returns a new iterator at every call."
+        f"X, a {type(source).__name__}, cannot be read block by block. A map takes two passes, "
+        f"and an iterator can be read only once. Pass a path, an array, a list of arrays, or a "
+        f"function that returns a new iterator at every call."
     )
     raise InvalidInputError(msg)
 

@@ -135,7 +135,7 @@ def key_ceiling(size: int, blocks: RowBlocks) -> int:
 
 
 def row_keys(numbers: IntArray, seed: int) -> npt.NDArray[np.uint64]:
-    """Return a random 64-bit key for every row number: SplitMix64, which maps numbers one to one."""
+    """Return a random key for every row number: SplitMix64, which maps them one to one."""
     start = np.random.SeedSequence(seed).generate_state(1, dtype=np.uint64)[0]
     with np.errstate(over="ignore"):
         z = start + numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)

@@ -93,27 +93,19 @@ class ColumnStatistics:
 
     def mean(self) -> FloatArray:
         """Return the mean of every column; zero where there are no values."""
-        return np.array([float(mean) for mean in self._means()])
+        return np.array([float(mean) for mean in self._averages(self.sums)])
 
     def standard_deviation(self) -> FloatArray:
         """Return the standard deviation of every column, as of the whole population."""
-        found = []
-        for mean, square, n in zip(
-            self._means(), self.squares.swapaxes(0, 1), self._counts(), strict=True
-        ):
-            variance = max(Fraction(0), _total(square) / n - mean**2) if n else Fraction(0)
-            found.append(float(variance) ** 0.5)
-        return np.array(found)
+        pairs = zip(self._averages(self.squares), self._averages(self.sums), strict=True)
+        # Rounded squares may add up to less than the mean squared.
+        return np.array([max(0.0, float(square - mean**2)) ** 0.5 for square, mean in pairs])
 
-    def _counts(self) -> list[int]:
-        return [self.n_rows - int(n) for n in self.n_missing]
-
-    def _means(self) -> list[Fraction]:
-        columns = self.sums.swapaxes(0, 1)
-        return [
-            _total(bins) / n if n else Fraction(0)
-            for bins, n in zip(columns, self._counts(), strict=True)
-        ]
+    def _averages(self, bins: npt.NDArray[np.int64]) -> list[Fraction]:
+        """Return sums over the number of values of every column, exactly."""
+        counts = [max(1, self.n_rows - int(n)) for n in self.n_missing]
+        columns = bins.swapaxes(0, 1)
+        return [_total(column) / n for column, n in zip(columns, counts, strict=True)]
 
 
 def _bins(values: FloatArray) -> npt.NDArray[np.int64]:

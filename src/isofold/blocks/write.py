@@ -68,8 +68,7 @@ def write_blocks(
     with atomic_file(path, overwrite=overwrite) as temporary, explained(target):
         if ending == ".npy":
             return _write_npy(blocks, temporary, blocks.n_features, blocks.dtype)
-        write = _write_parquet if ending == ".parquet" else _write_csv
-        return write(blocks, temporary, names, numbered=numbered)
+        return _write_table(blocks, temporary, names, numbered=numbered)
 
 
 def check_written(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
@@ -98,36 +97,18 @@ def record_batch(block: Block, names: Sequence[str], *, numbered: bool) -> Any:
     return pa.record_batch(columns, list(names))
 
 
-def _write_parquet(
+def _write_table(
     blocks: Iterable[Block], target: Path, names: Sequence[str], *, numbered: bool
 ) -> int:
-    from pyarrow import parquet
+    """Write Parquet or CSV, as the name of the file says."""
+    from pyarrow import csv, parquet
 
+    make = parquet.ParquetWriter if target.suffix.lower() == ".parquet" else csv.CSVWriter
     writer, n = None, 0
     try:
         for block in blocks:
             batch = record_batch(block, names, numbered=numbered)
-            if writer is None:
-                writer = parquet.ParquetWriter(target, batch.schema)
-            writer.write_batch(batch)
-            n += len(block.rows)
-    finally:
-        if writer is not None:
-            writer.close()
-    return n
-
-
-def _write_csv(
-    blocks: Iterable[Block], target: Path, names: Sequence[str], *, numbered: bool
-) -> int:
-    from pyarrow import csv
-
-    writer, n = None, 0
-    try:
-        for block in blocks:
-            batch = record_batch(block, names, numbered=numbered)
-            if writer is None:
-                writer = csv.CSVWriter(target, batch.schema)
+            writer = make(target, batch.schema) if writer is None else writer
             writer.write_batch(batch)
             n += len(block.rows)
     finally:

@@ -251,7 +251,7 @@ class IPA(Embedder):
         return self._fit_sizes(X, (len(X),), graph)
 
     def _fit_sizes(self, X: FloatArray, sizes: tuple[int, ...], graph: NeighborGraph | None) -> Fit:
-        """Make patches from samples of growing sizes, until no doubt is left that more would clear."""
+        """Make patches from larger and larger samples while doubts are left that these clear."""
         _check_ready(X, graph)
         rng = check_seed(self.random_state)
         refuse_extreme_units(X)

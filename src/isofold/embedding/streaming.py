@@ -313,7 +313,7 @@ def _at(sample: RowSample, rows: IntArray) -> RowSample:
 
 
 def _ratios(search: Any, images: FloatArray, X: FloatArray, Y: FloatArray, k: int) -> FloatArray:
-    """Return map over data of the distances to the nearest samples; those at no distance are left out."""
+    """Return map over data of the distances to the nearest samples, where these are not zero."""
     near = search.query(X, min(k, search.n_points))
     on_map = np.linalg.norm(images[near.indices].astype(np.float64) - Y[:, None], axis=2)
     apart = near.distances > 0
