@@ -26,3 +26,13 @@ def ctrl_c():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session")
+def dask_cluster(tmp_path_factory):
+    """A client of two worker processes with one thread each, started once for a test process."""
+    pytest.importorskip("distributed")
+    from support.dask_cluster import local_client
+
+    with local_client(tmp_path_factory.mktemp("dask")) as client:
+        yield client

@@ -185,8 +185,14 @@ class _KeptImages:
 
     def run(self, place: PlaceBlock) -> Look:
         """Place all rows, and keep where they go; a second pass begins anew."""
+        if self._file is not None:
+            self._file.close()
         self._file, self._n_rows = tempfile.TemporaryFile(prefix="isofold-"), 0  # noqa: SIM115
-        return reduce_pass(self._source)(replace(place, take=self._take))
+        try:
+            return reduce_pass(self._source)(replace(place, take=self._take))
+        except BaseException:
+            self._file.close()
+            raise
 
     def _take(self, block: Block) -> None:
         self._file.write(np.ascontiguousarray(block.rows).tobytes())

@@ -28,6 +28,7 @@ from isofold.blocks.sample import RowSample, draw_sample
 from isofold.embedding.catalog import BY_CLASS
 from isofold.exceptions import InvalidInputError
 from isofold.extension.coverage import Coverage
+from isofold.extension.row_map import RowMap
 from isofold.neighbors import build_search
 
 __all__ = ["Look", "PlaceBlock", "Stream", "StreamRules", "StreamedFit"]
@@ -260,7 +261,7 @@ class StreamedFit:
         error = _error(ratios / scale)
         if not len(others.rows):
             return error, error
-        placed = self.embedder.transform(others.points)
+        placed = RowMap.of(self.embedder)(others.points)
         new = _ratios(search, images, others.points.astype(np.float64), placed, k)
         return error, _error(new / scale)
 
