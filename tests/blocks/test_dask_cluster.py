@@ -187,7 +187,7 @@ def test_images_are_kept_beside_the_second_pass(dask_cluster, known, tmp_path):
 
 
 def _kept(client):
-    return [key for key in client.futures if "isofold" in str(key)]
+    return [key for key in client.futures if str(key).startswith("isofold")]
 
 
 def test_rows_of_data_frames_are_counted_once(dask_cluster, known, tmp_path):

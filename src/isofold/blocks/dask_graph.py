@@ -95,8 +95,8 @@ def merged_and_kept(
     or, without one, the values themselves.
     """
     graph = _Graph(tasks, work)
-    summaries = graph.picked(graph.leaves, 0)
-    kept = graph.picked(graph.leaves, 1)
+    summaries = graph.picked(graph.leaves, 0, "summary")
+    kept = graph.picked(graph.leaves, 1, "images")
     root = graph.tree(summaries, merge)
     value, *values = _computed(graph, [root], followed=summaries, steps=steps, kept=kept)
     return value, values
@@ -114,16 +114,16 @@ class _Graph:
         self.tasks: dict[Any, Any] = {model: (partial(cloudpickle.loads, cloudpickle.dumps(work)),)}
         self.leaves = self._add("block", (task.call(model) for task in tasks))
 
-    def picked(self, keys: Sequence[str], position: int) -> list[str]:
+    def picked(self, keys: Sequence[str], position: int, name: str) -> list[str]:
         """Add tasks that take one of the values that others return; return their keys."""
-        return self._add(f"pick{position}", ((itemgetter(position), key) for key in keys))
+        return self._add(name, ((itemgetter(position), key) for key in keys))
 
     def tree(self, keys: Sequence[str], merge: Callable[[Sequence[Any]], Any]) -> str:
         """Add tasks that merge the values of others, and return the key of the last one."""
         level = list(keys)
         while len(level) > 1:
             groups = (level[i : i + MERGED_AT_ONCE] for i in range(0, len(level), MERGED_AT_ONCE))
-            level = self._add(f"merge{len(level)}", ((merge, group) for group in groups))
+            level = self._add("merge", ((merge, group) for group in groups))
         return level[0]
 
     def delayed(self, keys: Sequence[str]) -> list[Any]:
@@ -137,12 +137,14 @@ class _Graph:
         return [Delayed(key, graph, layer=layer) for key in keys]
 
     def _add(self, name: str, tasks: Iterator[Any]) -> list[str]:
-        new = {self._key(f"{name}-{number}"): task for number, task in enumerate(tasks)}
+        new = {self._key(name, len(self.tasks) + i): task for i, task in enumerate(tasks)}
         self.tasks.update(new)
         return list(new)
 
-    def _key(self, name: str) -> str:
-        return f"isofold-{name}-{self._token}"
+    def _key(self, name: str, number: int = 0) -> str:
+        # Dask learns how long tasks of one name take, which ends at the first number. Of those
+        # that are known to be short none is moved to another worker together with its input.
+        return f"isofold-{name}-{number}-{self._token}"
 
 
 def _computed(

@@ -84,6 +84,10 @@ class Look:
     n_rows: int
     far: RowSample
 
+    def __sizeof__(self) -> int:
+        """Return the bytes of the far rows, too: schedulers reckon with them."""
+        return super().__sizeof__() + self.far.__sizeof__()
+
     def merged(self, other: Self, size: int = RULES.n_far) -> Self:
         """Return what was seen in two parts of a table."""
         return type(self)(self.n_rows + other.n_rows, self.far.merged(other.far, size))
