@@ -59,9 +59,13 @@ class Task:
 
     def call(self, work: Any) -> tuple[Any, ...]:
         """Return the task of a graph: work, given by its key or future, done to this part."""
-        if _is_lazy(self.source):
-            return (partial(_call, self.name, self.start), work, self.source.key)
-        return (partial(_call_on, self.source, self.name, self.start), work)
+        if not _is_lazy(self.source):
+            return (partial(_call_on, self.source, self.name, self.start), work)
+        made = self.source.dask[self.source.key]
+        if callable(made) and not getattr(made, "dependencies", True):
+            # Made and used by one task: rows are not moved to another worker in between.
+            return (partial(_call_made, made, self.name, self.start), work)
+        return (partial(_call, self.name, self.start), work, self.source.key)
 
 
 def gathered(tasks: Sequence[Task], work: Work[Any]) -> list[Any]:
@@ -191,6 +195,10 @@ def _follow(futures: list[Any], steps: Stage | None, others: list[Any]) -> None:
 
 def _call(name: str, start: int | None, work: Work[S], value: Any) -> S:
     return work(value, name, start)
+
+
+def _call_made(made: Callable[[], Any], name: str, start: int | None, work: Work[S]) -> S:
+    return work(made(), name, start)
 
 
 def _call_on(value: Any, name: str, start: int | None, work: Work[S]) -> S:
