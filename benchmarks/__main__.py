@@ -29,6 +29,7 @@ SUITES = (
     "streaming",
     "ipa_accuracy",
     "ipa_speed",
+    "dask_passes",
 )
 
 

@@ -31,7 +31,7 @@ def local_client(folder, n_workers=WORKERS):
             processes=True,
             host="127.0.0.1",
             scheduler_port=0,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
             memory_limit=0,
             local_directory=str(folder),
@@ -53,7 +53,7 @@ import sys
 from distributed import LocalCluster
 cluster = LocalCluster(
     n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", host="127.0.0.1",
-    scheduler_port=0, dashboard_address=None, memory_limit=0,
+    scheduler_port=0, dashboard_address="127.0.0.1:0", memory_limit=0,
 )
 print(cluster.scheduler_address, flush=True)
 sys.stdin.read()

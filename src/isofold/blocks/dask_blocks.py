@@ -1,26 +1,25 @@
-"""Row blocks on Dask: a pass is a graph of tasks, one for every part, merged by a tree.
+"""Row blocks on Dask: arrays and data frames whose partitions are read where the tasks run.
 
-Nothing comes back to the client but the merged summary. Tasks are pure functions of their part, so
-that one that is run again, because its worker was lost, gives the same bytes. A client of
-`dask.distributed` is used if there is one, else Dask's threads.
+Nothing comes back to the client but the merged summary of a pass; what rows are mapped to stays
+with the workers, as a lazy collection of the same kind.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self, TypeVar
+from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 
-from isofold._dependencies import require
-from isofold._progress.stages import Stage, stage
+from isofold._progress.stages import stage
 from isofold._typing import FloatArray
 from isofold.blocks.arrays import rules_for
+from isofold.blocks.dask_graph import Task, gathered, merged, merged_and_kept, sent
+from isofold.blocks.frames import FrameColumns
 from isofold.blocks.protocol import (
     Block,
     BlockMemory,
@@ -30,17 +29,11 @@ from isofold.blocks.protocol import (
     blocks_of,
     reduce_part,
 )
-from isofold.exceptions import InvalidInputError, ClusterError
+from isofold.exceptions import InvalidInputError
 
 __all__ = ["DaskBlocks"]
 
 S = TypeVar("S")
-
-MERGED_AT_ONCE = 8
-"""Summaries that one task merges."""
-
-RETRIES = 2
-"""How often a task that failed is run again; one whose worker died is always."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,41 +42,69 @@ class LazyPart:
 
     Attributes
     ----------
-    task : Delayed or Part
+    source : Delayed or Part
         What makes it.
     name : str
         Where it comes from.
     n_rows : int or None
         Its rows, if they are known.
+    reader : RowReader
+        How the rows are taken from it.
     """
 
-    task: Any
+    source: Any
     name: str
     n_rows: int | None
+    reader: RowReader
 
     def read(self) -> Iterator[npt.NDArray[Any]]:
         """Yield the rows, here."""
-        is_lazy = hasattr(self.task, "__dask_graph__")
-        value = self.task.compute() if is_lazy else self.task
-        yield from _Rows(value, self.name).read()
+        is_lazy = hasattr(self.source, "__dask_graph__")
+        value = self.source.compute() if is_lazy else self.source
+        yield from self.reader.part(value, self.name).read()
+
+
+@dataclass(frozen=True)
+class RowReader:
+    """Takes rows from what has arrived where a task runs.
+
+    Attributes
+    ----------
+    rules : RowRules
+        What every block must be.
+    columns : FrameColumns or None
+        Columns of data frames; None if there are arrays.
+    """
+
+    rules: RowRules
+    columns: FrameColumns | None = None
+
+    def part(self, value: Any, name: str) -> Part:
+        """Return a part that has arrived: arrays and data frames are its rows, parts are read."""
+        if hasattr(value, "read"):
+            part: Part = value
+            return part
+        rows = np.asarray(value) if self.columns is None else self.columns.rows(value, name)
+        return _Rows(rows, name)
+
+    def blocks(self, value: Any, name: str, start: int | None) -> Iterator[Block]:
+        """Yield the checked blocks."""
+        return blocks_of(self.part(value, name), start or 0, self.rules)
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """A part that has arrived: arrays and data frames are its rows, parts are read."""
+    """Rows that have arrived."""
 
-    value: Any
+    rows: npt.NDArray[Any]
     name: str
 
     @property
-    def n_rows(self) -> int | None:
-        return self.value.n_rows if hasattr(self.value, "read") else len(self.value)
+    def n_rows(self) -> int:
+        return len(self.rows)
 
     def read(self) -> Iterator[npt.NDArray[Any]]:
-        if hasattr(self.value, "read"):
-            yield from self.value.read()
-        else:
-            yield np.asarray(self.value)
+        yield self.rows
 
 
 class DaskBlocks(RowBlocks):
@@ -92,14 +113,16 @@ class DaskBlocks(RowBlocks):
     def __init__(
         self,
         parts: Sequence[LazyPart],
-        rules: RowRules,
+        reader: RowReader,
         names: Sequence[str] = (),
         collection: Any = None,
     ) -> None:
-        self._parts, self.rules, self.names = tuple(parts), rules, tuple(names)
+        self._parts, self._reader, self.names = tuple(parts), reader, tuple(names)
+        self.rules = reader.rules
         self.collection = collection
         counts = [part.n_rows for part in parts]
         self.n_rows = None if None in counts else sum(n or 0 for n in counts)
+        self._counted: DaskBlocks | None = None if self.n_rows is None else self
 
     @classmethod
     def of_collection(
@@ -116,42 +139,44 @@ class DaskBlocks(RowBlocks):
             raise InvalidInputError(msg)
         if hasattr(collection, "columns"):
             chosen = collection[list(columns)] if columns else collection
-            names = tuple(map(str, chosen.columns))
-            found = np.result_type(*chosen.dtypes) if len(names) else np.dtype(np.float64)
-            tasks, counts = chosen.to_delayed(), [None] * chosen.npartitions
+            own = FrameColumns.of(chosen)
+            rules = rules_for(len(own.labels), own.dtype, dtype, missing)
+            reader, names = RowReader(rules, own), own.names
+            sources = chosen.to_delayed()
+            counts: list[int | None] = [None] * len(sources)
         else:
             chosen = collection.rechunk({1: -1})  # a block holds whole rows
-            names, found, tasks = (), chosen.dtype, chosen.to_delayed().ravel()
+            rules = rules_for(int(chosen.shape[1]), chosen.dtype, dtype, missing)
+            reader, names = RowReader(rules), ()
+            sources = chosen.to_delayed().ravel()
             counts = [None if n != n else int(n) for n in chosen.chunks[0]]
         parts = [
-            LazyPart(task, f"X, partition {number}", n)
-            for number, (task, n) in enumerate(zip(tasks, counts, strict=True))
+            LazyPart(source, f"X, partition {number}", n, reader)
+            for number, (source, n) in enumerate(zip(sources, counts, strict=True))
         ]
-        width = len(names) or int(chosen.shape[1])
-        return cls(parts, rules_for(width, found, dtype, missing), names, chosen)
+        return cls(parts, reader, names, chosen)
 
     @classmethod
     def of_blocks(cls, blocks: RowBlocks) -> DaskBlocks:
         """Return other blocks, such as those of files, to be read where the tasks run."""
         if isinstance(blocks, DaskBlocks):
             return blocks
-        parts = [LazyPart(part, part.name, part.n_rows) for part in blocks.parts()]
-        return cls(parts, blocks.rules, blocks.names)
+        reader = RowReader(blocks.rules)
+        parts = [LazyPart(part, part.name, part.n_rows, reader) for part in blocks.parts()]
+        return cls(parts, reader, blocks.names)
 
     def parts(self) -> Sequence[Part]:
         """Return the partitions, in their order."""
         return self._parts
 
-    def counted(self) -> DaskBlocks:
-        """Return the same blocks with a known number of rows in every part; may take a pass."""
-        if self.n_rows is not None:
-            return self
-        count = _delayed(_count_rows)
-        tasks = [count(part.task, part.name, self.rules) for part in self._parts]
-        with _explained():
-            counts = _compute(tasks)
-        parts = [LazyPart(p.task, p.name, int(n)) for p, n in zip(self._parts, counts, strict=True)]
-        return DaskBlocks(parts, self.rules, self.names, self.collection)
+    def counted(self) -> RowBlocks:
+        """Return the same blocks with a known number of rows in every part; takes a pass once."""
+        if self._counted is None:
+            with stage("count rows"):
+                counts = gathered(self._tasks_to_count(), _count_rows)
+            parts = [replace(p, n_rows=n) for p, n in zip(self._parts, counts, strict=True)]
+            self._counted = DaskBlocks(parts, self._reader, self.names, self.collection)
+        return self._counted
 
     def reduce(
         self,
@@ -162,17 +187,31 @@ class DaskBlocks(RowBlocks):
         name: str = "read blocks",
     ) -> S | None:
         """Return the merged summaries of all blocks; only they come back from the workers."""
-        if self.n_rows is None:
-            return self.counted().reduce(of, merge, memory=memory, name=name)
-        starts = np.cumsum([0, *(part.n_rows or 0 for part in self._parts)])
-        with _explained(), stage(name, total=len(self._parts)) as steps:
-            work = sent(partial(_reduce, of=of, merge=merge, memory=memory, rules=self.rules))
-            run = _delayed(_call)
-            leaves = [
-                run(work, part.task, part.name, int(start))
-                for part, start in zip(self._parts, starts[:-1], strict=True)
-            ]
-            return _merged(leaves, partial(_merge_all, merge=merge), steps) if leaves else None
+        tasks = self._tasks()
+        if not tasks:
+            return None
+        work = partial(_reduce, of=of, merge=merge, memory=memory, reader=self._reader)
+        with stage(name, total=len(tasks)) as steps:
+            return merged(tasks, work, partial(_merge_all, merge=merge), steps)
+
+    def reduce_and_map(
+        self,
+        of: Callable[[Block], tuple[S, FloatArray]],
+        merge: Callable[[S, S], S],
+        n_features: int,
+        names: Sequence[str],
+        *,
+        name: str = "read blocks",
+    ) -> tuple[S | None, Any]:
+        """Return merged summaries, and the rows made beside them: a collection kept by workers."""
+        tasks = self._tasks()
+        images = Images(n_features, tuple(names), self.dtype, self._is_frame)
+        work = partial(_reduce_and_map, of=of, merge=merge, reader=self._reader, images=images)
+        with stage(name, total=len(tasks)) as steps:
+            total, kept = merged_and_kept(tasks, work, partial(_merge_all, merge=merge), steps)
+        return total, self._kept_frame(kept, images) if self._is_frame else self._array(
+            dict(enumerate(kept)), (), images
+        )
 
     def mapped(
         self,
@@ -181,68 +220,158 @@ class DaskBlocks(RowBlocks):
         names: Sequence[str],
     ) -> Any:
         """Return a lazy collection of the same kind: what a row-wise function makes of the rows."""
-        work = sent(partial(_map_rows, function=function, rules=self.rules))
-        if hasattr(self.collection, "columns"):
-            return self._mapped_frame(work, n_features, names)
-        from dask import array
+        images = Images(n_features, tuple(names), self.dtype, self._is_frame)
+        work = sent(partial(_map_part, function=function, reader=self._reader, images=images))
+        if self._is_frame:
+            return self.collection.map_partitions(_map_frame, work, meta=images.empty_frame())
+        # A future stands for itself in a graph, a delayed value for its key.
+        given = work.key if hasattr(work, "__dask_graph__") else work
+        tasks = [Task(part.source, part.name) for part in self._parts]
+        chunks = {number: task.call(given) for number, task in enumerate(tasks)}
+        return self._array(chunks, [work, *(task.source for task in tasks)], images)
 
-        run = _delayed(_call)
-        tables = [
-            array.from_delayed(
-                run(work, part.task, part.name),
-                (np.nan if part.n_rows is None else part.n_rows, n_features),
-                dtype=self.dtype,
-            )
-            for part in self._parts
+    @property
+    def _is_frame(self) -> bool:
+        return hasattr(self.collection, "columns")
+
+    def _tasks(self) -> list[Task]:
+        """Return a task for every part, which knows the number of its first row."""
+        parts = self.counted().parts()
+        starts = np.cumsum([0, *(part.n_rows or 0 for part in parts)])
+        return [
+            Task(part.source, part.name, int(start))
+            for part, start in zip(self._parts, starts[:-1], strict=True)
         ]
-        return array.concatenate(tables, axis=0)
 
-    def _mapped_frame(self, work: Any, n_features: int, names: Sequence[str]) -> Any:
+    def _tasks_to_count(self) -> list[Task]:
+        """Return tasks that see the rows; one column of data frames, so that files read no more."""
+        if not self._is_frame:
+            return [Task(part.source, part.name) for part in self._parts]
+        narrow = self.collection[[self.collection.columns[0]]].to_delayed()
+        return [Task(source, p.name) for source, p in zip(narrow, self._parts, strict=True)]
+
+    def _array(self, chunks: dict[int, Any], dependencies: Sequence[Any], images: Images) -> Any:
+        """Return an array of Dask whose chunks are given by tasks."""
+        from dask import array
+        from dask.highlevelgraph import HighLevelGraph
+
+        name = f"isofold-images-{uuid4().hex}"
+        # Nobody knows yet how many rows are dropped.
+        known = self.rules.missing != "drop"
+        rows = [np.nan if p.n_rows is None or not known else p.n_rows for p in self._parts]
+        layer: dict[Any, Any] = {(name, number, 0): chunk for number, chunk in chunks.items()}
+        lazy = [each for each in dependencies if hasattr(each, "__dask_graph__")]
+        graph = HighLevelGraph.from_collections(name, layer, dependencies=lazy)
+        return array.Array(graph, name, (tuple(rows), (images.n_features,)), dtype=self.dtype)
+
+    def _kept_frame(self, kept: Sequence[Any], images: Images) -> Any:
+        """Return a data frame of Dask with these partitions."""
+        from dask import dataframe, delayed
+
+        partitions = [
+            each if hasattr(each, "key") else delayed(each, pure=False, traverse=False)
+            for each in kept
+        ]
+        return dataframe.from_delayed(
+            partitions,
+            meta=images.empty_frame(),
+            divisions=self.collection.divisions,
+            verify_meta=False,
+        )
+
+
+@dataclass(frozen=True)
+class Images:
+    """What rows are mapped to: arrays, or data frames that keep the index.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of columns.
+    names : tuple of str
+        Their names.
+    dtype : dtype
+        Their precision.
+    in_frames : bool
+        Whether they come in data frames.
+    """
+
+    n_features: int
+    names: tuple[str, ...]
+    dtype: np.dtype[Any]
+    in_frames: bool
+
+    def of(self, value: Any, blocks: Sequence[Block]) -> Any:
+        """Return the images of a partition: blocks that hold images instead of rows."""
+        none = np.empty((0, self.n_features), dtype=self.dtype)
+        table = np.concatenate([none, *(block.rows for block in blocks)])
+        if not self.in_frames:
+            return table
         import pandas as pd
 
-        meta = pd.DataFrame({name: pd.Series(dtype=self.dtype) for name in names})
-        return self.collection.map_partitions(_map_frame, work, meta=meta)
+        rows = [block.numbers - blocks[0].start for block in blocks]
+        kept = np.concatenate([np.empty(0, dtype=np.intp), *rows])
+        return pd.DataFrame(table, index=value.index[kept], columns=list(self.names))
+
+    def empty_frame(self) -> Any:
+        """Return a data frame of this kind without rows."""
+        import pandas as pd
+
+        return pd.DataFrame({name: pd.Series(dtype=self.dtype) for name in self.names})
 
 
 def _reduce(
     value: Any,
     name: str,
-    start: int,
+    start: int | None,
     *,
     of: Callable[[Block], S],
     merge: Callable[[S, S], S],
     memory: BlockMemory | None,
-    rules: RowRules,
+    reader: RowReader,
 ) -> S | None:
-    return reduce_part(_Rows(value, name), start, rules, of, merge, memory)
+    return reduce_part(reader.part(value, name), start or 0, reader.rules, of, merge, memory)
 
 
-def _map_rows(
-    value: Any, name: str, *, function: Callable[[FloatArray], FloatArray], rules: RowRules
-) -> FloatArray:
-    return np.concatenate(
-        [function(block.rows) for block in blocks_of(_Rows(value, name), 0, rules)]
-    )
+def _reduce_and_map(
+    value: Any,
+    name: str,
+    start: int | None,
+    *,
+    of: Callable[[Block], tuple[S, FloatArray]],
+    merge: Callable[[S, S], S],
+    reader: RowReader,
+    images: Images,
+) -> tuple[S | None, Any]:
+    pairs = [(block, of(block)) for block in reader.blocks(value, name, start) if len(block.rows)]
+    total = _merge_all([summary for _, (summary, _) in pairs], merge=merge)
+    return total, images.of(value, [replace(block, rows=rows) for block, (_, rows) in pairs])
 
 
-def _map_frame(frame: Any, work: Callable[..., FloatArray]) -> Any:
+def _map_part(
+    value: Any,
+    name: str,
+    start: int | None,
+    *,
+    function: Callable[[FloatArray], FloatArray],
+    reader: RowReader,
+    images: Images,
+) -> Any:
+    blocks = [block for block in reader.blocks(value, name, start) if len(block.rows)]
+    return images.of(value, [replace(block, rows=function(block.rows)) for block in blocks])
+
+
+def _map_frame(frame: Any, work: Callable[..., Any], partition_info: Any = None) -> Any:
     """Return the image of a partition of a data frame, with its index."""
-    import pandas as pd
-
-    images = work(frame, "X") if len(frame) else None
-    names = [f"x{axis + 1}" for axis in range(images.shape[1])] if images is not None else []
-    return pd.DataFrame(images, index=frame.index, columns=names)
+    number = partition_info["number"] if partition_info else 0
+    return work(frame, f"X, partition {number}", None)
 
 
-def _count_rows(value: Any, name: str, rules: RowRules) -> int:
-    part = _Rows(value, name)
-    if part.n_rows is not None:
-        return part.n_rows
-    return sum(len(array) for array in part.read())
-
-
-def _call(function: Callable[..., S], *arguments: Any) -> S:
-    return function(*arguments)
+def _count_rows(value: Any, *_: Any) -> int:
+    """Return the rows of a part; they are checked when they are used."""
+    if not hasattr(value, "read"):
+        return len(value)
+    return sum(len(rows) for rows in value.read()) if value.n_rows is None else int(value.n_rows)
 
 
 def _merge_all(summaries: Sequence[S | None], *, merge: Callable[[S, S], S]) -> S | None:
@@ -251,102 +380,3 @@ def _merge_all(summaries: Sequence[S | None], *, merge: Callable[[S, S], S]) -> 
         if summary is not None:
             total = summary if total is None else merge(total, summary)
     return total
-
-
-def current_client() -> Any:
-    """Return the client of `dask.distributed` that is in force here, or None."""
-    distributed = sys.modules.get("distributed")
-    if distributed is None:
-        return None
-    try:
-        return distributed.get_client(timeout=0)
-    except ValueError:
-        return None
-
-
-def sent(function: Callable[..., Any]) -> Any:
-    """Return a function, with the model in it, as one value that all tasks share.
-
-    On a client it is a task of its own: a worker that is lost with it can make it again, and the
-    graphs of tasks stay small.
-    """
-    client = current_client()
-    if client is None:
-        return _delayed_value(function)
-    import cloudpickle
-    from dask import config
-
-    packed = cloudpickle.dumps(function)
-    with config.set({"distributed.admin.large-graph-warning-threshold": "10GB"}):
-        return client.submit(cloudpickle.loads, packed, pure=False)
-
-
-def _delayed(function: Callable[..., Any]) -> Any:
-    dask = require("dask", extra="dask", purpose="Working on Dask collections")
-    return dask.delayed(function, pure=False)
-
-
-def _delayed_value(value: Any) -> Any:
-    dask = require("dask", extra="dask", purpose="Working on Dask collections")
-    return dask.delayed(value, pure=False, traverse=False)
-
-
-def _compute(tasks: Sequence[Any]) -> Sequence[Any]:
-    import dask
-
-    client = current_client()
-    if client is None:
-        return dask.compute(*tasks)
-    return client.gather(client.compute(list(tasks), retries=RETRIES))
-
-
-def _merged(leaves: Sequence[Any], merge: Callable[[Sequence[Any]], Any], steps: Stage) -> Any:
-    """Return the value at the root of a tree of merges; everything below stays on the workers."""
-    client = current_client()
-    if client is None:
-        level = list(leaves)
-        while len(level) > 1:
-            level = [_delayed(merge)(group) for group in _groups(level)]
-        return level[0].compute()
-    from distributed import as_completed
-
-    futures = client.compute(list(leaves), retries=RETRIES)
-    for _ in as_completed(futures, raise_errors=False):
-        steps.advance()
-    while len(futures) > 1:
-        futures = [
-            client.submit(merge, group, pure=False, retries=RETRIES) for group in _groups(futures)
-        ]
-    return futures[0].result()
-
-
-def _groups(items: Sequence[Any]) -> list[list[Any]]:
-    return [list(items[i : i + MERGED_AT_ONCE]) for i in range(0, len(items), MERGED_AT_ONCE)]
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Turn the loss of a scheduler or of all workers into an error of isofold."""
-    if "distributed" not in sys.modules:
-        yield
-        return
-    from concurrent.futures import CancelledError
-
-    from distributed import KilledWorker
-    from distributed.comm.core import CommClosedError
-
-    try:
-        yield
-    except KilledWorker as error:
-        msg = (
-            f"Dask gave up on a block, because several workers died while they worked on it: "
-            f"{error}. They may lack memory. Use smaller partitions, or workers with more memory."
-        )
-        raise ClusterError(msg) from error
-    except (CommClosedError, CancelledError, TimeoutError) as error:
-        msg = (
-            f"The connection to the Dask scheduler was lost ({type(error).__name__}: {error}). The "
-            f"work of its tasks is lost with it. Connect to a running scheduler and start again; "
-            f"with a checkpoint, finished blocks are kept."
-        )
-        raise ClusterError(msg) from error

@@ -205,6 +205,10 @@ class RowBlocks(ABC):
                 yield block
                 start = block.stop
 
+    def counted(self) -> RowBlocks:
+        """Return the same blocks; their number of rows is known, if that is worth a pass."""
+        return self
+
     def reduce(
         self,
         of: Callable[[Block], S],

@@ -68,6 +68,11 @@ class RowSample:
         rows = where[kept]
         return cls(numbers[rows], block.rows[rows], keys[kept], len(where))
 
+    def __sizeof__(self) -> int:
+        """Return the bytes of the arrays, too: schedulers reckon with them."""
+        arrays = (self.rows, self.points, self.keys)
+        return super().__sizeof__() + sum(array.nbytes for array in arrays)
+
     def merged(self, other: Self, size: int) -> Self:
         """Return the sample of two parts of a table."""
         rows = np.concatenate([self.rows, other.rows])
@@ -107,6 +112,7 @@ def draw_sample(
     RowSample
         The rows with their numbers.
     """
+    blocks = blocks.counted()
     ceiling = key_ceiling(size, blocks)
     sample: RowSample | None = blocks.reduce(
         partial(RowSample.of, size=size, seed=seed, ceiling=ceiling),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,12 +15,15 @@ from isofold._findings import emit
 from isofold.blocks.arrays import ArrayBlocks
 from isofold.blocks.protocol import Block, MappedBlocks, RowBlocks
 from isofold.blocks.read import as_blocks
-from isofold.embedding.streaming import Look, Pass, PlaceBlock, StreamedFit, reduce_pass
+from isofold.embedding.streaming import Look, Pass, PlaceBlock, StreamedFit, reduce_pass, seen_rows
+from isofold.exceptions import InvalidInputError
+from isofold.extension.row_map import RowMap
 
 __all__ = ["StreamedEmbedder"]
 
 
-class StreamedEmbedder(BaseEmbedder):
+# Arrays are put into the user's containers below this class; lazy tables stay as they are.
+class StreamedEmbedder(BaseEmbedder, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Base of embedders that take tables in blocks as well as arrays.
 
     Attributes
@@ -74,12 +78,10 @@ class StreamedEmbedder(BaseEmbedder):
         blocks = as_blocks(X)
         if blocks is None:
             return super().fit_transform(X, y, **fit_params)
-        if hasattr(blocks, "mapped"):
-            self._fit_blocks(blocks, y, reduce_pass(blocks), **fit_params)
-            return self.transform(blocks)
-        kept = _KeptImages(blocks)
+        is_lazy = hasattr(blocks, "reduce_and_map")
+        kept = _KeptByWorkers(blocks) if is_lazy else _KeptImages(blocks)
         self._fit_blocks(blocks, y, kept.run, **fit_params)
-        return kept.blocks(self)
+        return kept.images(self)
 
     def transform(self, X: Any) -> Any:
         """Map points into the embedding, each row by itself.
@@ -104,10 +106,30 @@ class StreamedEmbedder(BaseEmbedder):
         return self._transform_blocks(blocks)
 
     def _transform_blocks(self, blocks: RowBlocks) -> Any:
-        names = tuple(map(str, self.get_feature_names_out()))
+        self._refuse_other_columns(blocks)
+        function, names = RowMap.of(self), tuple(map(str, self.get_feature_names_out()))
         if hasattr(blocks, "mapped"):
-            return blocks.mapped(super().transform, self._n_features_out, names)
-        return MappedBlocks(blocks, super().transform, self._n_features_out, names)
+            return blocks.mapped(function, self._n_features_out, names)
+        return MappedBlocks(blocks, function, self._n_features_out, names)
+
+    def _refuse_other_columns(self, blocks: RowBlocks) -> None:
+        """Refuse a table whose columns are not those of the fit, before any block is read."""
+        known = getattr(self, "feature_names_in_", None)
+        if blocks.n_features != self.n_features_in_:
+            msg = (
+                f"X has {blocks.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+            raise InvalidInputError(msg)
+        if known is None or not blocks.names or list(known) == list(blocks.names):
+            return
+        first = next(i for i, name in enumerate(blocks.names) if name != known[i])
+        msg = (
+            f"The feature names should match those that were passed during fit. Column {first} of "
+            f"X is {blocks.names[first]!r}, but it was {known[first]!r}. Pass the same columns in "
+            f"the same order."
+        )
+        raise InvalidInputError(msg)
 
     def _fit_blocks(
         self,
@@ -130,6 +152,29 @@ class StreamedEmbedder(BaseEmbedder):
             emit(self.diagnosis_.findings)
 
 
+class _KeptByWorkers:
+    """A pass that leaves the images where they are computed: with the workers of Dask."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        self._images: Any = None
+
+    def run(self, place: PlaceBlock) -> Look:
+        """Place all rows, and keep where they go; a second pass releases the first images."""
+        self._images = None
+        model = place.coverage.model
+        names = tuple(map(str, model.get_feature_names_out()))
+        merge = partial(Look.merged, size=place.n_far)
+        look, self._images = self._source.reduce_and_map(
+            place.pair, merge, model._n_features_out, names, name="place rows"
+        )
+        return seen_rows(look)
+
+    def images(self, model: BaseEmbedder) -> Any:
+        """Return the images as a collection of Dask."""
+        return self._images
+
+
 class _KeptImages:
     """A pass that keeps the images in a temporary file, which ends with them."""
 
@@ -140,14 +185,20 @@ class _KeptImages:
 
     def run(self, place: PlaceBlock) -> Look:
         """Place all rows, and keep where they go; a second pass begins anew."""
+        if self._file is not None:
+            self._file.close()
         self._file, self._n_rows = tempfile.TemporaryFile(prefix="isofold-"), 0  # noqa: SIM115
-        return reduce_pass(self._source)(replace(place, take=self._take))
+        try:
+            return reduce_pass(self._source)(replace(place, take=self._take))
+        except BaseException:
+            self._file.close()
+            raise
 
     def _take(self, block: Block) -> None:
         self._file.write(np.ascontiguousarray(block.rows).tobytes())
         self._n_rows += len(block.rows)
 
-    def blocks(self, model: BaseEmbedder) -> RowBlocks:
+    def images(self, model: BaseEmbedder) -> RowBlocks:
         """Return the images as blocks."""
         shape = (self._n_rows, model._n_features_out)
         with self._file:

@@ -28,6 +28,7 @@ from isofold.blocks.sample import RowSample, draw_sample
 from isofold.embedding.catalog import BY_CLASS
 from isofold.exceptions import InvalidInputError
 from isofold.extension.coverage import Coverage
+from isofold.extension.row_map import RowMap
 from isofold.neighbors import build_search
 
 __all__ = ["Look", "PlaceBlock", "Stream", "StreamRules", "StreamedFit"]
@@ -82,6 +83,10 @@ class Look:
 
     n_rows: int
     far: RowSample
+
+    def __sizeof__(self) -> int:
+        """Return the bytes of the far rows, too: schedulers reckon with them."""
+        return super().__sizeof__() + self.far.__sizeof__()
 
     def merged(self, other: Self, size: int = RULES.n_far) -> Self:
         """Return what was seen in two parts of a table."""
@@ -260,7 +265,7 @@ class StreamedFit:
         error = _error(ratios / scale)
         if not len(others.rows):
             return error, error
-        placed = self.embedder.transform(others.points)
+        placed = RowMap.of(self.embedder)(others.points)
         new = _ratios(search, images, others.points.astype(np.float64), placed, k)
         return error, _error(new / scale)
 
@@ -330,10 +335,14 @@ def reduce_pass(blocks: RowBlocks, memory: BlockMemory | None = None) -> Pass:
 
     def run(place: PlaceBlock) -> Look:
         merge = partial(Look.merged, size=place.n_far)
-        look = blocks.reduce(place, merge, memory=memory, name="place rows")
-        if look is None:
-            msg = "X has no rows in any of its blocks any more. It must not change during a fit."
-            raise InvalidInputError(msg)
-        return look
+        return seen_rows(blocks.reduce(place, merge, memory=memory, name="place rows"))
 
     return run
+
+
+def seen_rows(look: Look | None) -> Look:
+    """Return what a pass has seen; refuse a table without rows."""
+    if look is None:
+        msg = "X has no rows in any of its blocks any more. It must not change during a fit."
+        raise InvalidInputError(msg)
+    return look

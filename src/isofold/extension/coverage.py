@@ -10,6 +10,7 @@ import numpy as np
 from isofold._base import BaseEmbedder
 from isofold._typing import BoolArray, FloatArray
 from isofold.extension.patch_map import PatchMap
+from isofold.extension.row_map import RowMap
 from isofold.neighbors import NeighborSearch, build_search
 
 __all__ = ["Coverage", "CoverageRules"]
@@ -78,7 +79,7 @@ class Coverage:
             mapped = own_map.map_points(np.ascontiguousarray(X), n_jobs=jobs)
             is_off = mapped.squared_distances > mapped.limits
             return mapped.images, is_off | (mapped.node_distances > self.reach[mapped.nearest])
-        images = self.model.transform(X)
+        images = RowMap.of(self.model)(X)
         near = self.search.query(X.astype(np.float64), 1) if self.search is not None else None
         if near is None:
             return images, np.zeros(len(X), dtype=bool)
