@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
-from support.command_runs import PATIENCE, run, run_program
 
 import isofold
 from isofold.blocks.checkpoint import Checkpoint, Fingerprint
 from isofold.datasets import swiss_roll
 from isofold.storage import load_with_notes
 from isofold.tables import prepare, read_table, write_embedding
+from support.command_runs import PATIENCE, run, run_program
 
 N_ROWS, N_PARTS = 400, 5
 MAKE = ("--method", "ipa")

@@ -348,8 +348,8 @@ def save_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]], *, packed: b
 def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]] | None:
     """Read arrays; None if there is no such file, or only a damaged one."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
         return None
 
