@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,13 +13,13 @@ from isofold._base import BaseEmbedder
 from isofold._memory import block_rows
 from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.extension.way_back import LocalInverse
 from isofold.linalg import principal_coordinates
 from isofold.linalg.motions import RigidMotions
 from isofold.linalg.rows import row_product
-from isofold.neighbors import NeighborSearch, build_search
+from isofold.neighbors import Neighbors, NeighborSearch, build_search
 from isofold.patches import Atlas, Memberships
 from isofold.patches._evaluate import blend, distances_from_charts, evaluate
 from isofold.patches.atlas import bend, joined
@@ -32,6 +32,12 @@ __all__ = ["MappedPoints", "PatchMap", "assemble"]
 MORE_NEAREST = 2
 """So many more than r nodes lend their patches to a new point; the last one's weight is zero. Fewer
 would be equally far from points all over the sheet, where fractions would jump."""
+
+N_SPACING = 12
+"""Points are within reach of a node if they are nearer to it than so many other nodes are, in the
+median around it. Of points drawn like the nodes exp(-12) are not, six in a million, whatever the
+dimension; along a straight edge the reach extends two mean spacings beyond it. Of 4,000 points of a
+roll 0 to 2 were out of reach of as many nodes with noise of .3, and 1 % with noise of 1."""
 
 BLOCK_DIVISOR = 8
 """Blocks are this much smaller than memory would allow, so that threads end together."""
@@ -59,12 +65,20 @@ class MappedPoints:
         What these may be before a point counts as an outlier.
     nearest : ndarray of int of shape (n,)
         The nearest node of every point.
+    gaps : ndarray of shape (n,)
+        The distances from there, in the space of the charts.
     """
 
     images: FloatArray
     squared_distances: FloatArray
     limits: FloatArray
     nearest: IntArray
+    gaps: FloatArray
+
+    @property
+    def is_off(self) -> BoolArray:
+        """Which points are too far from the charts."""
+        return np.asarray(self.squared_distances > self.limits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,12 +154,14 @@ class PatchMap(LocalInverse):
             squared_distances=np.full(n, np.nan),
             limits=np.full(n, np.nan),
             nearest=np.empty(n, dtype=np.int32),
+            gaps=np.empty(n),
         )
 
         def work(rows: slice) -> None:
             given, reduction = points[rows], self.reduction
             block = np.ascontiguousarray(given if reduction is None else reduction.apply(given))
-            result.nearest[rows], blended = self._blend(self.search, block)
+            near, blended = self._blend(self.search, block)
+            result.nearest[rows], result.gaps[rows] = near.indices[:, 0], near.distances[:, 0]
             if self.estimators:
                 result.images[rows] = self._by_estimators(block, *blended)
             else:
@@ -189,6 +205,36 @@ class PatchMap(LocalInverse):
     def training_pairs(self) -> tuple[FloatArray, FloatArray]:
         """Return the nodes, in the space of the charts, and their images."""
         return self.search.points, self.image_search.points
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of the data."""
+        return self.atlas.origins.shape[1] if self.reduction is None else len(self.reduction.axes)
+
+    @property
+    def node_points(self) -> FloatArray:
+        """The nodes as points of the data, without the noise that was left out."""
+        points = self.search.points
+        return points if self.reduction is None else self.reduction.undo(points)
+
+    @cached_property
+    def reaches(self) -> FloatArray:
+        """How far from every node the charts count as known: the usual spacing around it."""
+        nodes = self.search.points
+        near = self.search.query(nodes, min(N_SPACING + 1, len(nodes)))
+        return np.asarray(np.median(near.distances[:, -1][near.indices], axis=1), dtype=np.float64)
+
+    def remoteness(self, mapped: MappedPoints) -> FloatArray:
+        """Return how far mapped points are from their nearest nodes, in units of the reach."""
+        reach = self.reaches[mapped.nearest]
+        beyond = np.where(mapped.gaps > 0.0, np.inf, 0.0)
+        return np.divide(mapped.gaps, reach, out=beyond, where=reach > 0.0)
+
+    def moved(self, motions: RigidMotions) -> PatchMap:
+        """Return the map after a rigid motion of every patch, or of all of them."""
+        moved = replace(self, motions=self.motions.then(motions))
+        images = moved.map_points(self.node_points, with_distances=False).images
+        return replace(moved, image_search=build_search(images, n_jobs=1))
 
     @cached_property
     def _has_surface(self) -> bool:
@@ -256,11 +302,11 @@ class PatchMap(LocalInverse):
 
     def _blend(
         self, search: NeighborSearch, block: FloatArray
-    ) -> tuple[IntArray, tuple[IntArray, IntArray, FloatArray]]:
+    ) -> tuple[Neighbors, tuple[IntArray, IntArray, FloatArray]]:
         """Return the nearest nodes of points, and the patches of points with their fractions."""
         n_nearest = self.atlas.n_components + MORE_NEAREST
         near = search.query(block, min(n_nearest, search.n_points))
-        return near.indices[:, 0], blend(
+        return near, blend(
             np.ascontiguousarray(near.indices, dtype=np.int64),
             np.ascontiguousarray(near.distances, dtype=np.float64),
             self.memberships.indptr,
