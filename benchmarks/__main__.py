@@ -28,6 +28,7 @@ SUITES = (
     "mixed",
     "ipa_accuracy",
     "ipa_speed",
+    "update",
 )
 
 

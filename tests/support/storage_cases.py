@@ -91,6 +91,13 @@ def landmark_tesserae(X=SHEET):
         return TesseraMap(random_state=0).fit(X)
 
 
+def extended_ipa():
+    along = np.argsort(np.hypot(SHEET[:, 0], SHEET[:, 2]))
+    model = IPA(random_state=0).fit(SHEET[along[:180]])
+    # One half is stitched; what is far from it waits.
+    return model.partial_fit(SHEET[along[180:]]).partial_fit(NEW_SHEET + 90.0)
+
+
 def neighbors_in_lists(X=CLOUD):
     with patch("isofold.neighbors.search.build.choose_fast_method", lambda _: "lists"):
         return NeighborMap(random_state=0).fit(X)
@@ -138,6 +145,7 @@ CASES = {
         lambda: IPA(random_state=0).fit(np.hstack([SHEET, 0.02 * NOISE[:300]])),
         np.hstack([NEW_SHEET, 0.02 * NOISE[300:]]),
     ),
+    "ipa extended": (extended_ipa, NEW_SHEET),
     "ipa pieces": (lambda: IPA(random_state=0).fit(pieces()), NEW_SMALL),
     "ipa names": (
         lambda: IPA(random_state=0).set_output(transform="pandas").fit(TABLE),

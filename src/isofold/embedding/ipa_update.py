@@ -85,7 +85,7 @@ def refuse_update(ipa: IPA) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _MoreRows:
     """New rows, after those that wait.
 
     Attributes
@@ -106,7 +106,7 @@ class _Rows:
     placed: PlacedPoints
 
     @classmethod
-    def of(cls, ipa: IPA, known: ExtendedMap, X: FloatArray) -> _Rows:
+    def of(cls, ipa: IPA, known: ExtendedMap, X: FloatArray) -> _MoreRows:
         """Return the rows that wait and those that have come."""
         n_waiting, n_seen = len(known.waiting), len(ipa.embedding_)
         points = np.concatenate([known.waiting, X]) if n_waiting else X
@@ -131,12 +131,10 @@ class _Rows:
 def update(ipa: IPA, X: FloatArray, rng: np.random.RandomState, rules: UpdateRules = RULES) -> Fit:
     """Return the map of all samples, the new ones last, and what changes with them."""
     known = ExtendedMap.of(ipa.map_)
-    rows = _Rows.of(ipa, known, X)
-    extension = None
+    rows = _MoreRows.of(ipa, known, X)
     joint = _joint_rows(ipa, known, rows, rng, rules)
-    if joint is not None:
-        extension = _extension(ipa, known, rows, joint, rng, rules)
-    if extension is not None:
+    extension = None if joint is None else _extension(ipa, known, rows, joint, rng, rules)
+    if joint is not None and extension is not None:
         return _described(ipa, extension, rows, joint, rules)
     nodes = ipa.node_samples_
     nearest = known.latest.map_points(X, with_distances=False, n_jobs=ipa.n_jobs).nearest
@@ -152,7 +150,7 @@ def update(ipa: IPA, X: FloatArray, rng: np.random.RandomState, rules: UpdateRul
     )
 
 
-def _embedding(ipa: IPA, rows: _Rows, placed: PlacedPoints) -> FloatArray:
+def _embedding(ipa: IPA, rows: _MoreRows, placed: PlacedPoints) -> FloatArray:
     """Return the map of all samples; of those that were seen before, outliers may move."""
     known = ipa.embedding_
     embedding = np.empty((len(known) + int(rows.is_fresh.sum()), known.shape[1]), known.dtype)
@@ -164,7 +162,7 @@ def _embedding(ipa: IPA, rows: _Rows, placed: PlacedPoints) -> FloatArray:
     return embedding
 
 
-def _with_waiting(found: ExtendedMap, rows: _Rows, waiting: IntArray) -> ExtendedMap:
+def _with_waiting(found: ExtendedMap, rows: _MoreRows, waiting: IntArray) -> ExtendedMap:
     """Return a map that remembers some rows."""
     return replace(found, waiting=rows.points[waiting], waiting_samples=rows.samples[waiting])
 
@@ -199,7 +197,7 @@ class _JointRows:
 def _joint_rows(
     ipa: IPA,
     known: ExtendedMap,
-    rows: _Rows,
+    rows: _MoreRows,
     rng: np.random.RandomState,
     rules: UpdateRules,
 ) -> _JointRows | None:
@@ -232,7 +230,9 @@ def _drawn(n: int, most: int, rng: np.random.RandomState) -> IntArray:
     return np.sort(sample_without_replacement(n, most, random_state=rng)).astype(np.intp)
 
 
-def _hang_together(graph: NeighborGraph, rows: _Rows, chosen: IntArray, least: int) -> BoolArray:
+def _hang_together(
+    graph: NeighborGraph, rows: _MoreRows, chosen: IntArray, least: int
+) -> BoolArray:
     """Return which rows are in groups of neighbors that have enough points for a new chart.
 
     `graph` is that of old nodes, then the chosen rows. A group without a row that has come now was
@@ -277,7 +277,7 @@ class _Extension:
 def _extension(
     ipa: IPA,
     known: ExtendedMap,
-    rows: _Rows,
+    rows: _MoreRows,
     joint: _JointRows,
     rng: np.random.RandomState,
     rules: UpdateRules,
@@ -308,7 +308,7 @@ def _extension(
 
 
 def _described(
-    ipa: IPA, extension: _Extension, rows: _Rows, joint: _JointRows, rules: UpdateRules
+    ipa: IPA, extension: _Extension, rows: _MoreRows, joint: _JointRows, rules: UpdateRules
 ) -> Fit:
     """Return what is known about the extended map: of all samples, and of the last stitching."""
     fit, whole = extension.fit, extension.whole
@@ -341,13 +341,13 @@ def _described(
     return Fit.of(embedding, map_=whole, findings=findings, **(found | own))
 
 
-def _still_waiting(after: _Rows, joint: _JointRows, rules: UpdateRules) -> IntArray:
+def _still_waiting(after: _MoreRows, joint: _JointRows, rules: UpdateRules) -> IntArray:
     """Return the rows at the edge that are not among the nodes that were stitched."""
     waiting = after.waiting(rules)
     return waiting[~np.isin(after.samples[waiting], joint.samples) | after.is_new[waiting]]
 
 
-def _replaced(known: Any, values: Any, rows: _Rows) -> Any:
+def _replaced(known: Any, values: Any, rows: _MoreRows) -> Any:
     """Return values of all samples: new ones, and those of outliers which have been placed anew."""
     result = np.concatenate([known, values[rows.is_fresh]])
     moves = rows.is_new & ~rows.is_fresh

@@ -30,7 +30,7 @@ class PlacedPoints:
     mapped : MappedPoints
         What the map says that decides; nodes count within it.
     remoteness : ndarray of shape (n,)
-        Distances from the nearest nodes in units of their reach.
+        Distances from the nearest nodes along the charts, in units of their reach.
     """
 
     mapped: MappedPoints

@@ -36,8 +36,9 @@ would be equally far from points all over the sheet, where fractions would jump.
 N_SPACING = 12
 """Points are within reach of a node if they are nearer to it than so many other nodes are, in the
 median around it. Of points drawn like the nodes exp(-12) are not, six in a million, whatever the
-dimension; along a straight edge the reach extends two mean spacings beyond it. Of 4,000 points of a
-roll 0 to 2 were out of reach of as many nodes with noise of .3, and 1 % with noise of 1."""
+dimension; along a straight edge the reach extends two mean spacings beyond it. Of 200,000 points
+of a roll 16 were out of reach of 20,000 nodes that were drawn from as many others, and 46 with
+noise of .3, which is more than the nodes are apart."""
 
 BLOCK_DIVISOR = 8
 """Blocks are this much smaller than memory would allow, so that threads end together."""
@@ -66,7 +67,7 @@ class MappedPoints:
     nearest : ndarray of int of shape (n,)
         The nearest node of every point.
     gaps : ndarray of shape (n,)
-        The distances from there, in the space of the charts.
+        The distances from there; without directions of noise if distances are left out.
     """
 
     images: FloatArray
@@ -174,6 +175,7 @@ class PatchMap(LocalInverse):
                     left_out = reduction.squared_distance(given, block)
                     result.squared_distances[rows] += left_out
                     result.limits[rows] += OUTLIER_FACTOR * reduction.left_out
+                    result.gaps[rows] = np.sqrt(result.gaps[rows] ** 2 + left_out)
 
         blocks = _blocks(n, points.shape[1])
         with stage("place points", total=len(blocks)) as steps:
@@ -225,10 +227,14 @@ class PatchMap(LocalInverse):
         return np.asarray(np.median(near.distances[:, -1][near.indices], axis=1), dtype=np.float64)
 
     def remoteness(self, mapped: MappedPoints) -> FloatArray:
-        """Return how far mapped points are from their nearest nodes, in units of the reach."""
+        """Return how far points are from their nearest nodes along the charts, over the reach.
+
+        What they are off the charts does not count: noise may be thicker than nodes are apart.
+        """
         reach = self.reaches[mapped.nearest]
-        beyond = np.where(mapped.gaps > 0.0, np.inf, 0.0)
-        return np.divide(mapped.gaps, reach, out=beyond, where=reach > 0.0)
+        along = np.sqrt(np.maximum(mapped.gaps**2 - mapped.squared_distances, 0.0))
+        beyond = np.where(along > 0.0, np.inf, 0.0)
+        return np.divide(along, reach, out=beyond, where=reach > 0.0)
 
     def moved(self, motions: RigidMotions) -> PatchMap:
         """Return the map after a rigid motion of every patch, or of all of them."""

@@ -2,8 +2,8 @@
 
 The new stitching holds the nodes of the older map as well. One rigid motion for each component
 takes these to where they are already: those in patches with new nodes count, and the others a
-little, so that a seam in a straight line cannot flip what is beyond it. There is no scaling: lengths
-of both maps are those of the data.
+little, so that a seam in a straight line cannot flip what is beyond it. There is no scaling:
+lengths of both maps are those of the data.
 """
 
 from __future__ import annotations
@@ -176,9 +176,9 @@ def measure_seam(
 ) -> Seam | None:
     """Return how well two maps agree at the seam; None if they do not meet.
 
-    `before` is where the older one puts the points. Of these count those about as far from the older nodes as the older map reaches, on its
-    charts, where its images are extrapolated the farthest: that is what the map jumps by. Where
-    there are too few of them, the older nodes at the seam.
+    `before` is where the older one puts the points. Of these count those about as far from its
+    nodes as it reaches, and on its charts: there it is extrapolated the farthest, and that is what
+    the map jumps by. Where they are too few, its nodes at the seam count.
     """
     is_near = (before.remoteness >= rules.nearest) & (before.remoteness <= rules.farthest)
     rows = np.flatnonzero(is_near & ~before.mapped.is_off)
@@ -204,7 +204,7 @@ def find_seam(
     rules: SeamRules = RULES,
 ) -> Finding | None:
     """Return the finding about all seams so far: the worst tear, and all errors together."""
-    before = known["seam"] if "seam" in known else None
+    before = next((finding for finding in known if finding.code == "seam"), None)
     if seam is None:
         return before
     centered = embedding.astype(np.float64) - embedding.mean(axis=0, dtype=np.float64)

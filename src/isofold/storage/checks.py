@@ -87,6 +87,7 @@ def check_extended_map(found: Any) -> None:
     n = len(found.waiting_samples)
     shapes = [(found.waiting, (n, found.maps[0].n_features)), (found.waiting_samples, (n,))]
     _check_shapes(shapes, "waiting points")
+    require(np.isfinite(found.waiting).all(), "waiting points are not finite")
 
 
 def check_planes(planes: Any) -> None:
