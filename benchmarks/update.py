@@ -5,8 +5,8 @@ one is added in strips of equal numbers of points, from the cut to the far end (
 Procrustes error of all points, relative to their extent; *worst* that of five rolls, the other
 figures are medians. *Noise* in units of the roll, whose layers are 6.3 apart. *Tear*: how far apart
 the maps of two steps put the same points at the worst seam, in units of the reach
-(``diagnosis_["seam"]``). *Estimated*: what the model itself says of its error. *Place*: seconds that
-the final model takes for all points.
+(``diagnosis_["seam"]``). *Estimated*: what the model itself says of its error. *Place*: seconds of
+the processor that the final model takes for all points.
 """
 
 from __future__ import annotations

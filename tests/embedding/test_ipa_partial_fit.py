@@ -18,6 +18,7 @@ from support.helpers import assert_equal_up_to_rigid_motion
 from support.ipa_cases import rectangle, ring
 
 N = 500
+ASIDE = np.array([0.0, 20.0, 0.0])
 
 # Products of rotations, and a solved system, of numbers of the size of the roll.
 ROUNDING = 1e-9
@@ -131,7 +132,7 @@ def test_old_rows_stay_to_the_last_bit(roll, half, quiet):
     assert half.transform(X[:N]).tobytes() == images.tobytes()
     assert half.inverse_transform(embedding).tobytes() == back.tobytes()
     again = half.embedding_.copy()
-    half.partial_fit(X[:N:7] + [0.0, 60.0, 0.0])
+    half.partial_fit(X[:N:7] + 3.0 * ASIDE)
     assert half.embedding_[: 2 * N].tobytes() == again.tobytes()
     assert half.transform(X).tobytes() == again.tobytes()
 
@@ -205,7 +206,7 @@ def test_scattered_outliers_extend_nothing(roll, half):
 def test_a_separate_sheet_is_another_component(roll, half):
     X = roll[0]
     with pytest.warns(DoubtfulMapWarning, match="2 components"):
-        half.partial_fit(X[:N] + [0.0, 100.0, 0.0])
+        half.partial_fit(X[:N] + 5.0 * ASIDE)
     np.testing.assert_array_equal(half.component_, np.repeat([0, 1], N))
     assert (half.bridges_ >= N).any(axis=1).all()
     first, second = half.embedding_[:N], half.embedding_[N:]

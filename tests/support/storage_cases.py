@@ -91,11 +91,11 @@ def landmark_tesserae(X=SHEET):
         return TesseraMap(random_state=0).fit(X)
 
 
-def extended_ipa():
-    along = np.argsort(np.hypot(SHEET[:, 0], SHEET[:, 2]))
-    model = IPA(random_state=0).fit(SHEET[along[:180]])
-    # One half is stitched; what is far from it waits.
-    return model.partial_fit(SHEET[along[180:]]).partial_fit(NEW_SHEET + 90.0)
+def extended_ipa(X=SHEET):
+    along = np.argsort(np.hypot(X[:, 0], X[:, 2]))
+    first, rest = np.split(along, [3 * len(X) // 5])
+    # The rest is stitched; two rows that are far from all others wait.
+    return IPA(random_state=0).fit(X[first]).partial_fit(X[rest]).partial_fit(X[:2] + 90.0)
 
 
 def neighbors_in_lists(X=CLOUD):
