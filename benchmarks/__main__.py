@@ -30,6 +30,7 @@ SUITES = (
     "ipa_accuracy",
     "ipa_speed",
     "dask_passes",
+    "update",
 )
 
 

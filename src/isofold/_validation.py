@@ -52,6 +52,17 @@ def check_points(X: Any, *, name: str = "X", min_samples: int = 2) -> FloatArray
     return array
 
 
+def refuse_extreme_units(X: FloatArray) -> None:
+    """Refuse data whose curvature, a fourth power of lengths, would overflow or vanish."""
+    spread = float(np.ptp(X, axis=0).max())
+    if spread > LARGEST_UNIT or 0.0 < spread < 1.0 / LARGEST_UNIT:
+        msg = (
+            f"X extends over {spread:.3g}: fourth powers of such lengths are out of range. Express "
+            f"the data in other units."
+        )
+        raise InvalidInputError(msg)
+
+
 def read_points(X: Any, *, name: str) -> FloatArray:
     """Return a table of float32 or float64 as scikit-learn reads it, with its own errors."""
     refuse_sparse(X, name=name)

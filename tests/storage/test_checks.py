@@ -66,6 +66,9 @@ ARRAYS = [
     ("ipa k-means", "KDTreeSearch", "points", shorter),
     ("ipa k-means", "KDTreeSearch", "points", narrower),
     ("ipa k-means", "KDTreeSearch", "points", first(np.nan)),
+    ("ipa extended", "ExtendedMap", "waiting", shorter),
+    ("ipa extended", "ExtendedMap", "waiting", narrower),
+    ("ipa extended", "ExtendedMap", "waiting", first(np.nan)),
     ("ipa reduced", "Reduction", "axes", shorter),
     ("ipa reduced", "Reduction", "axes", narrower),
     ("ldlc", "NeighborGraph", "edges", first(FAR)),
@@ -116,6 +119,7 @@ VALUES = [
     ("ldlc", "NeighborGraph", "n_nodes", 0),
     ("plml", "SpanningTree", "n_nodes", 3),
     ("ipa k-means", "PatchCover", "n_points", 3),
+    ("ipa extended", "ExtendedMap", "maps", {"type": "tuple", "items": []}),
 ]
 
 

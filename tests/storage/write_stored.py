@@ -51,6 +51,7 @@ from support.storage_cases import (
     NOISE,
     SHEET,
     distances,
+    extended_ipa,
     landmark_tesserae,
     pieces,
 )
@@ -105,6 +106,7 @@ MODELS = {
         np.hstack([SHEET, 0.02 * NOISE[:300]]),
         np.hstack([NEW_SHEET, 0.02 * NOISE[300:]]),
     ),
+    "ipa-extended": (extended_ipa, SHEET[:200], NEW_SHEET),
     "mvu-dense": (MVU(solver=DenseSDP(), random_state=0), CURVE[:20], CURVE[60:]),
     "tessera-landmarks": (landmark_tesserae, SHEET[:90], NEW_SHEET),
     "barycentric": (

@@ -91,6 +91,13 @@ def landmark_tesserae(X=SHEET):
         return TesseraMap(random_state=0).fit(X)
 
 
+def extended_ipa(X=SHEET):
+    along = np.argsort(np.hypot(X[:, 0], X[:, 2]))
+    first, rest = np.split(along, [3 * len(X) // 5])
+    # The rest is stitched; two rows that are far from all others wait.
+    return IPA(random_state=0).fit(X[first]).partial_fit(X[rest]).partial_fit(X[:2] + 90.0)
+
+
 def neighbors_in_lists(X=CLOUD):
     with patch("isofold.neighbors.search.build.choose_fast_method", lambda _: "lists"):
         return NeighborMap(random_state=0).fit(X)
@@ -138,6 +145,7 @@ CASES = {
         lambda: IPA(random_state=0).fit(np.hstack([SHEET, 0.02 * NOISE[:300]])),
         np.hstack([NEW_SHEET, 0.02 * NOISE[300:]]),
     ),
+    "ipa extended": (extended_ipa, NEW_SHEET),
     "ipa pieces": (lambda: IPA(random_state=0).fit(pieces()), NEW_SMALL),
     "ipa names": (
         lambda: IPA(random_state=0).set_output(transform="pandas").fit(TABLE),

@@ -11,6 +11,7 @@ from isofold._typing import FloatArray, IntArray
 from isofold.assessment.assessment import PatchGraph
 from isofold.assessment.models import embedding_of, rows_inside
 from isofold.exceptions import InvalidInputError
+from isofold.extension.extended_map import ExtendedMap
 from isofold.linalg import procrustes
 
 __all__ = ["find_patches"]
@@ -38,7 +39,7 @@ def find_patches(model: Any, X: FloatArray | None = None) -> PatchGraph | None:
 
 def _of_cover(ipa: Any, embedding: FloatArray) -> PatchGraph | None:
     """Return the overlapping patches of IPA."""
-    cover, patch_map = ipa.cover_, ipa.map_
+    cover, patch_map = ipa.cover_, ExtendedMap.of(ipa.map_).latest
     at_nodes = embedding[ipa.node_samples_]
     points = getattr(patch_map.search, "points", None)
     if points is None:

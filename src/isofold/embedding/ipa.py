@@ -33,12 +33,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
-from isofold._base import Fit
+from isofold._base import Fit, one_fit
 from isofold._findings import Diagnosis, Finding, setting
 from isofold._progress.stages import interrupted
 from isofold._typing import Auto, Clusterer, FloatArray, IntArray, Metric, PairKernel
-from isofold._validation import LARGEST_UNIT, check_count, check_seed
+from isofold._validation import check_count, check_seed, refuse_extreme_units
 from isofold.embedding.embedder import Embedder
+from isofold.embedding.ipa_update import refuse_update, update
 from isofold.exceptions import InvalidInputError
 from isofold.extension.patch_map import MappedPoints, assemble
 from isofold.extension.placed_outliers import find_placed_outliers
@@ -164,8 +165,8 @@ class IPA(Embedder):
         it.
     n_components_ : int
         The dimension of the map.
-    map_ : PatchMap
-        The charts and motions behind `transform`.
+    map_ : PatchMap or ExtendedMap
+        The charts and motions behind `transform`; after `partial_fit` those of all steps.
 
     See Also
     --------
@@ -243,6 +244,61 @@ class IPA(Embedder):
         """
         return super().fit(X, y, **fit_params)
 
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Extend the map by more points of the same manifold, in the same frame.
+
+        Points near those of earlier fits are placed, and change nothing. Where there are no charts
+        yet, new ones are made, moved to the old ones and added. Old samples stay where they are,
+        and the old map is never improved; only samples in `outliers_` move if new charts reach
+        them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            The new points. Fewer than ``n_components + 3`` of them in a new region extend nothing
+            yet: they are outliers until more have come.
+        y : None
+            Ignored; there for scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
+            The embedder. `embedding_`, `component_`, `distortion_` and `outliers_` have the new
+            samples after the old ones; other attributes are those of the last stitching, which
+            holds the nodes of all calls. Without a fit before, it is that of `fit`.
+
+        Raises
+        ------
+        InvalidInputError
+            If the new points cannot be used, or the map cannot be extended: with another `metric`
+            or a `kernel`, with a given cover or with `terms`. The embedder stays as it was.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from isofold import IPA
+        >>> from isofold.datasets import swiss_roll
+        >>> from isofold.quality import procrustes_error
+        >>> roll = swiss_roll(2000, width=21.0, uniform=True, random_state=0)
+        >>> order = np.argsort(roll.truth[:, 0])
+        >>> X, truth = roll.X[order], roll.truth[order]
+        >>> ipa = IPA(random_state=0).fit(X[:1000])
+        >>> first = ipa.embedding_
+        >>> ipa = ipa.partial_fit(X[1000:])
+        >>> bool((ipa.embedding_[:1000] == first).all())
+        True
+        >>> bool(procrustes_error(ipa.embedding_, truth) < 1e-3)
+        True
+        """
+        if not hasattr(self, "embedding_"):
+            return self.fit(X, y)
+        with one_fit(self):
+            refuse_update(self)
+            points = np.ascontiguousarray(self._validate(X, reset=False))
+            fit = update(self, points, check_seed(self.random_state))
+            self._record(fit, fit.embedding)
+        return self
+
     def _fit(self, X: FloatArray, y: Any, *, graph: NeighborGraph | None = None) -> Fit:
         return self._fit_sizes(X, SAMPLE_SIZES, graph)
 
@@ -275,11 +331,13 @@ class IPA(Embedder):
         X: FloatArray,
         rows: IntArray,
         rng: np.random.RandomState,
-        ready: NeighborGraph | None,
+        ready: NeighborGraph | None = None,
+        *,
+        n_components: int | None = None,
     ) -> Fit:
         """Make patches from some samples, and map all samples."""
         sample = X[rows]
-        r = self._dimension(sample)
+        r = self._dimension(sample) if n_components is None else n_components
         least = r if r > RULES.certified_dimension else r - 1
         flat = self._may_stay_flat() and is_flat(sample, least)
         # Directions of pure noise, or of nothing, are left out.
@@ -302,7 +360,7 @@ class IPA(Embedder):
         patch_map = assemble(points, stitched, reduction)
         mapped = patch_map.map_points(X, n_jobs=self.n_jobs)
         relaxation = relax_if_loose(points, stitched, plan)
-        outliers = mapped.squared_distances > mapped.limits
+        outliers = mapped.is_off
         placed = find_placed_outliers(patch_map, X, mapped, node_rows[stitched.used])
         error = estimate_error(stitched, placed)
         findings = find_doubts(
@@ -463,14 +521,3 @@ def _description(
         "spectrum": spectrum,
         "discarded_variance_ratio": beyond / total if total > 0.0 else 0.0,
     }
-
-
-def refuse_extreme_units(X: FloatArray) -> None:
-    """Refuse data whose curvature, a fourth power of lengths, would overflow or vanish."""
-    spread = float(np.ptp(X, axis=0).max())
-    if spread > LARGEST_UNIT or 0.0 < spread < 1.0 / LARGEST_UNIT:
-        msg = (
-            f"X extends over {spread:.3g}: fourth powers of such lengths are out of range. Express "
-            f"the data in other units."
-        )
-        raise InvalidInputError(msg)

@@ -12,6 +12,7 @@ from isofold._base import BaseEmbedder
 from isofold._typing import BoolArray, FloatArray
 from isofold._validation import check_choice, check_points, check_width
 from isofold.exceptions import InvalidInputError
+from isofold.extension.extended_map import ExtendedMap
 from isofold.extension.patch_map import PatchMap
 from isofold.extension.plane_map import PlaneMap
 from isofold.extension.region import SampledRegion
@@ -148,10 +149,9 @@ def find_outside(
         return np.asarray(model.is_outside(X, level=rules.level))
     worker: Any = _worker(model)
     new_map = getattr(worker, "map_", None)
-    if isinstance(new_map, PatchMap):
+    if isinstance(new_map, PatchMap | ExtendedMap):
         if limit is None:
-            mapped = new_map.map_points(X)
-            is_off = mapped.squared_distances > mapped.limits
+            is_off = new_map.map_points(X).is_off
         else:
             is_off = worker.distance_to_manifold(X) > limit
         return np.asarray(is_off | _is_off_map(model, Y, rules))

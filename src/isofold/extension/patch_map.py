@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ from isofold._base import BaseEmbedder
 from isofold._memory import block_rows
 from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 from isofold.extension.way_back import LocalInverse
 from isofold.linalg import principal_coordinates
@@ -32,6 +32,13 @@ __all__ = ["MappedPoints", "PatchMap", "assemble"]
 MORE_NEAREST = 2
 """So many more than r nodes lend their patches to a new point; the last one's weight is zero. Fewer
 would be equally far from points all over the sheet, where fractions would jump."""
+
+N_SPACING = 12
+"""Points are within reach of a node if they are nearer to it than so many other nodes are, in the
+median around it. Of points drawn like the nodes exp(-12) are not, six in a million, whatever the
+dimension; along a straight edge the reach extends two mean spacings beyond it. Of 200,000 points
+of a roll 16 were out of reach of 20,000 nodes that were drawn from as many others, and 46 with
+noise of .3, which is more than the nodes are apart."""
 
 BLOCK_DIVISOR = 8
 """Blocks are this much smaller than memory would allow, so that threads end together."""
@@ -59,15 +66,20 @@ class MappedPoints:
         What these may be before a point counts as an outlier.
     nearest : ndarray of int of shape (n,)
         The nearest node of every point.
-    node_distances : ndarray of shape (n,)
-        How far that is, in the space of the charts.
+    gaps : ndarray of shape (n,)
+        The distances from there; without directions of noise if distances are left out.
     """
 
     images: FloatArray
     squared_distances: FloatArray
     limits: FloatArray
     nearest: IntArray
-    node_distances: FloatArray
+    gaps: FloatArray
+
+    @property
+    def is_off(self) -> BoolArray:
+        """Which points are too far from the charts."""
+        return np.asarray(self.squared_distances > self.limits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,17 +155,14 @@ class PatchMap(LocalInverse):
             squared_distances=np.full(n, np.nan),
             limits=np.full(n, np.nan),
             nearest=np.empty(n, dtype=np.int32),
-            node_distances=np.empty(n),
+            gaps=np.empty(n),
         )
 
         def work(rows: slice) -> None:
             given, reduction = points[rows], self.reduction
             block = np.ascontiguousarray(given if reduction is None else reduction.apply(given))
             near, blended = self._blend(self.search, block)
-            result.nearest[rows], result.node_distances[rows] = (
-                near.indices[:, 0],
-                near.distances[:, 0],
-            )
+            result.nearest[rows], result.gaps[rows] = near.indices[:, 0], near.distances[:, 0]
             if self.estimators:
                 result.images[rows] = self._by_estimators(block, *blended)
             else:
@@ -166,6 +175,7 @@ class PatchMap(LocalInverse):
                     left_out = reduction.squared_distance(given, block)
                     result.squared_distances[rows] += left_out
                     result.limits[rows] += OUTLIER_FACTOR * reduction.left_out
+                    result.gaps[rows] = np.sqrt(result.gaps[rows] ** 2 + left_out)
 
         blocks = _blocks(n, points.shape[1])
         with stage("place points", total=len(blocks)) as steps:
@@ -197,6 +207,40 @@ class PatchMap(LocalInverse):
     def training_pairs(self) -> tuple[FloatArray, FloatArray]:
         """Return the nodes, in the space of the charts, and their images."""
         return self.search.points, self.image_search.points
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of the data."""
+        return self.atlas.origins.shape[1] if self.reduction is None else len(self.reduction.axes)
+
+    @property
+    def node_points(self) -> FloatArray:
+        """The nodes as points of the data, without the noise that was left out."""
+        points = self.search.points
+        return points if self.reduction is None else self.reduction.undo(points)
+
+    @cached_property
+    def reaches(self) -> FloatArray:
+        """How far from every node the charts count as known: the usual spacing around it."""
+        nodes = self.search.points
+        near = self.search.query(nodes, min(N_SPACING + 1, len(nodes)))
+        return np.asarray(np.median(near.distances[:, -1][near.indices], axis=1), dtype=np.float64)
+
+    def remoteness(self, mapped: MappedPoints) -> FloatArray:
+        """Return how far points are from their nearest nodes along the charts, over the reach.
+
+        What they are off the charts does not count: noise may be thicker than nodes are apart.
+        """
+        reach = self.reaches[mapped.nearest]
+        along = np.sqrt(np.maximum(mapped.gaps**2 - mapped.squared_distances, 0.0))
+        beyond = np.where(along > 0.0, np.inf, 0.0)
+        return np.divide(along, reach, out=beyond, where=reach > 0.0)
+
+    def moved(self, motions: RigidMotions) -> PatchMap:
+        """Return the map after a rigid motion of every patch, or of all of them."""
+        moved = replace(self, motions=self.motions.then(motions))
+        images = moved.map_points(self.node_points, with_distances=False).images
+        return replace(moved, image_search=build_search(images, n_jobs=1))
 
     @cached_property
     def _has_surface(self) -> bool:

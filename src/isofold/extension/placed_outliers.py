@@ -42,7 +42,7 @@ def find_placed_outliers(
     patch_map: PatchMap, points: FloatArray, mapped: MappedPoints, node_samples: IntArray
 ) -> PlacedOutliers:
     """Return the samples off the charts, and how sure their images are."""
-    rows = np.flatnonzero(mapped.squared_distances > mapped.limits)
+    rows = np.flatnonzero(mapped.is_off)
     fraction = len(rows) / len(points)
     rows = rows[:: max(1, len(rows) // MOST_OUTLIERS)]
     given, reduction = points[rows], patch_map.reduction

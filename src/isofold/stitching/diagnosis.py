@@ -24,7 +24,7 @@ from isofold.stitching.levels import StitchedComponent
 from isofold.stitching.relaxation import Relaxation
 from isofold.stitching.rules import RULES
 
-__all__ = ["find_doubts"]
+__all__ = ["find_doubts", "find_many_outliers"]
 
 LARGEST_GAP = 0.01
 """Relative gap up to which a stitching is as good as the best, beside rounding. A certificate asks
@@ -93,7 +93,7 @@ def find_doubts(
         _find_error(error),
         _find_closure(relaxation, points, components),
         _find_curvature(components),
-        _find_outliers(outlier_fraction, error.outliers),
+        find_many_outliers(outlier_fraction, error.outliers),
     )
 
 
@@ -251,7 +251,8 @@ def _find_curvature(components: Sequence[StitchedComponent]) -> Finding:
     return Finding.checked("curvature", loss, LARGEST_CURVATURE, is_raised=loss > LARGEST_CURVATURE)
 
 
-def _find_outliers(fraction: float, error: float) -> Finding:
+def find_many_outliers(fraction: float, error: float = 0.0) -> Finding:
+    """Return whether outliers are many, or would do harm if they were misplaced."""
     if fraction > LARGEST_OUTLIERS or error <= OUTLIERS_ERROR:
         return Finding.checked(
             "outliers", fraction, LARGEST_OUTLIERS, is_raised=fraction > LARGEST_OUTLIERS

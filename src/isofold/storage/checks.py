@@ -79,6 +79,17 @@ def check_patch_map(found: Any) -> None:
         require(isinstance(pair, tuple) and len(pair) == 2, "a patch has no chart")
 
 
+def check_extended_map(found: Any) -> None:
+    """Look whether maps are of one space, and lead into one."""
+    require(found.maps, "an extended map is empty")
+    sizes = {(each.n_features, each.motions.translations.shape[1]) for each in found.maps}
+    require(len(sizes) == 1, "maps are of different spaces")
+    n = len(found.waiting_samples)
+    shapes = [(found.waiting, (n, found.maps[0].n_features)), (found.waiting_samples, (n,))]
+    _check_shapes(shapes, "waiting points")
+    require(np.isfinite(found.waiting).all(), "waiting points are not finite")
+
+
 def check_planes(planes: Any) -> None:
     """Look at the planes of cells."""
     require(planes.axes.ndim == 3, "the axes of planes have a wrong shape")

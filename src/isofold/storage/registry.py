@@ -148,6 +148,7 @@ KINDS: dict[str, Kind] = {
     },
     # Maps of new points.
     "PatchMap": Kind("isofold.extension.patch_map:PatchMap", check="patch_map", migrated="motions"),
+    "ExtendedMap": Kind("isofold.extension.extended_map:ExtendedMap", check="extended_map"),
     "Atlas": Kind("isofold.patches.atlas:Atlas", check="atlas"),
     "Memberships": Kind("isofold.patches.cover:Memberships", check="memberships"),
     "Reduction": Kind("isofold.patches.noise_axes:Reduction", check="reduction"),

@@ -116,6 +116,12 @@ _STITCHING = {
         "on the map. If they are in the wrong place, the mean error is {value:.0%} of the extent.",
         "See {a.outliers_}, and leave these samples out where it matters.",
     ),
+    "seam": Text(
+        "Where the map was extended, the older and the newer charts put the same points apart by "
+        "{value:.0%} of the distance up to which neighbors are: lengths across the seam are not "
+        "true, and the coordinates beyond it are uncertain by {error:.1%} of their extent.",
+        "Fit all samples at once.",
+    ),
     "placed_outliers": Text("{n:#outlier} {n:?was|were} placed on the map but not used to fit it."),
 }
 
