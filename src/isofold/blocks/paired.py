@@ -219,33 +219,32 @@ def _paired_on_dask(first: Any, second: Any) -> RowBlocks:
     """Return pairs that tasks read from the partitions of both."""
     import dask
 
-    from isofold.blocks.dask_blocks import DaskBlocks, LazyPart
+    from isofold.blocks.dask_blocks import DaskBlocks, LazyPart, RowReader
 
     pair = dask.delayed(_with_values, pure=False)
     pairs = PairedBlocks(first, second)
+    reader = RowReader(pairs.rules)
     lazy = []
     for part in pairs.parts():
         tasks = [[_task(each) for each in side.parts] for side in (part.first, part.second)]
         # The tasks carry the rows; what is known about them travels beside.
         empty = _with_values(part, *([None] * len(each) for each in tasks))
         plan = dask.delayed(empty, pure=False, traverse=False)
-        lazy.append(LazyPart(pair(plan, *tasks), part.name, part.n_rows))
-    return DaskBlocks(lazy, pairs.rules)
+        lazy.append(LazyPart(pair(plan, *tasks), part.name, part.n_rows, reader))
+    return DaskBlocks(lazy, reader)
 
 
 def _task(part: Any) -> Any:
     """Return what makes a part of a Dask table."""
-    return part.task
+    return part.source
 
 
 def _with_values(part: PairedPart, first: Sequence[Any], second: Sequence[Any]) -> PairedPart:
     """Return a pair of parts with other values in them: rows that have arrived, or none."""
-    from isofold.blocks.dask_blocks import LazyPart
-
     sides = []
     for side, values in ((part.first, first), (part.second, second)):
         arrived = zip(side.parts, values, strict=True)
-        parts = tuple(LazyPart(value, known.name, known.n_rows) for known, value in arrived)
+        parts = tuple(replace(known, source=value) for known, value in arrived)
         sides.append(replace(side, parts=parts))
     return PairedPart(sides[0], sides[1], part.n_rows)
 

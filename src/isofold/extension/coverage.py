@@ -11,7 +11,6 @@ from isofold._base import BaseEmbedder
 from isofold._typing import BoolArray, FloatArray
 from isofold.extension.extended_map import ExtendedMap
 from isofold.extension.patch_map import PatchMap
-from isofold.extension.row_map import RowMap
 from isofold.neighbors import NeighborSearch, build_search
 
 __all__ = ["Coverage", "CoverageRules"]
@@ -97,5 +96,6 @@ class Coverage:
 def _charts(model: Any) -> ExtendedMap | None:
     """Return the charts behind a model of points, if it has any."""
     own_map = getattr(model, "map_", None)
-    has_charts = isinstance(own_map, PatchMap | ExtendedMap) and model._is_of_points
-    return ExtendedMap.of(own_map) if has_charts else None
+    if isinstance(own_map, PatchMap | ExtendedMap) and model._is_of_points:
+        return ExtendedMap.of(own_map)
+    return None
