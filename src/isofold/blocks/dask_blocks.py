@@ -85,7 +85,7 @@ class RowReader:
             part: Part = value
             return part
         rows = np.asarray(value) if self.columns is None else self.columns.rows(value, name)
-        return _Rows(rows, name)
+        return _ArrivedRows(rows, name)
 
     def blocks(self, value: Any, name: str, start: int | None) -> Iterator[Block]:
         """Yield the checked blocks."""
@@ -93,7 +93,7 @@ class RowReader:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _ArrivedRows:
     """Rows that have arrived."""
 
     rows: npt.NDArray[Any]
