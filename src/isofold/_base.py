@@ -215,7 +215,7 @@ class BaseEmbedder(
         """
         with one_fit(self):
             self._fit_samples(X, y, self._fit, **fit_params)
-            emit(self.diagnosis_.findings)
+            self._warn()
         return self
 
     def _fit_samples(self, X: Any, y: Any, method: Callable[..., Fit], **fit_params: Any) -> None:
@@ -234,6 +234,10 @@ class BaseEmbedder(
             findings = (*findings, Finding.of("interrupted", Severity.DOUBT))
         self.map_, self.diagnosis_ = fit.map_, Diagnosis(findings)
         self.embedding_ = embedding
+
+    def _warn(self) -> None:
+        """Warn of the doubts of the last fit."""
+        emit(self.diagnosis_.findings)
 
     def _is_helped_by_samples(self) -> bool:
         """Return whether doubts of the last fit are left that more samples would clear."""

@@ -7,7 +7,7 @@ import pytest
 
 from isofold.blocks.checkpoint import Checkpoint, Fingerprint, from_arrays, to_arrays, was_written
 from isofold.blocks.protocol import Block
-from isofold.blocks.sample import RowSample
+from isofold.blocks.sample import KeyedSample
 from isofold.exceptions import InvalidInputError
 
 RUN = Fingerprint("1.0", (("a.parquet", 10, 1),), (("--seed", "0"),))
@@ -17,12 +17,12 @@ RUN = Fingerprint("1.0", (("a.parquet", 10, 1),), (("--seed", "0"),))
 class Seen:
     n: int
     error: float
-    far: RowSample
+    far: KeyedSample
 
 
 def seen(start, stop):
     block = Block(start, np.arange(2.0 * start, 2.0 * stop).reshape(-1, 2))
-    return block, Seen(stop - start, start / 7, RowSample.of(block, 3, seed=0))
+    return block, Seen(stop - start, start / 7, KeyedSample.of(block, 3, seed=0))
 
 
 def merged(one, other):

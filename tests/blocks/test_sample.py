@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from isofold import read_blocks
-from isofold.blocks import Block, ColumnStatistics, RowSample, draw_sample
+from isofold.blocks import Block, ColumnStatistics, KeyedSample, draw_sample
 from isofold.blocks.sample import LARGEST_KEY, key_ceiling, row_keys
 from isofold.exceptions import InvalidInputError
 from support.hypothesis_profiles import examples
@@ -26,12 +26,12 @@ def blocks_at(at):
 @examples(30)
 @given(cuts, st.randoms(use_true_random=False), st.integers(0, 2**32 - 1))
 def test_a_sample_does_not_depend_on_blocks(at, random, seed):
-    pieces = [RowSample.of(block, 50, seed) for block in blocks_at(at)]
+    pieces = [KeyedSample.of(block, 50, seed) for block in blocks_at(at)]
     random.shuffle(pieces)
     total = pieces[0]
     for piece in pieces[1:]:
         total = total.merged(piece, 50)
-    whole = RowSample.of(Block(0, X), 50, seed)
+    whole = KeyedSample.of(Block(0, X), 50, seed)
     np.testing.assert_array_equal(total.rows, whole.rows)
     np.testing.assert_array_equal(total.points, X[whole.rows])
     assert total.n_seen == len(X)
@@ -65,7 +65,7 @@ def test_the_ceiling_of_keys_loses_no_row():
     for size in (1, 10, 500):
         assert key_ceiling(size, blocks) < LARGEST_KEY
         for seed in range(20):
-            free = RowSample.of(Block(0, X), size, seed)
+            free = KeyedSample.of(Block(0, X), size, seed)
             held = draw_sample(blocks, size, seed=seed)
             np.testing.assert_array_equal(free.rows, held.rows)
     assert key_ceiling(1990, blocks) == LARGEST_KEY

@@ -3,17 +3,17 @@
 from isofold.blocks.paired import PairedBlocks, pair_blocks
 from isofold.blocks.protocol import Block, MappedBlocks, RowBlocks
 from isofold.blocks.read import read_blocks
-from isofold.blocks.sample import RowSample, draw_sample
+from isofold.blocks.sample import KeyedSample, draw_sample
 from isofold.blocks.statistics import ColumnStatistics
 from isofold.blocks.write import write_blocks
 
 __all__ = [
     "Block",
     "ColumnStatistics",
+    "KeyedSample",
     "MappedBlocks",
     "PairedBlocks",
     "RowBlocks",
-    "RowSample",
     "draw_sample",
     "pair_blocks",
     "read_blocks",

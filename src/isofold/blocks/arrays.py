@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from isofold.blocks.protocol import Part, RowBlocks, RowRules, default_rows, float_type
+from isofold.blocks.protocol import RowBlocks, RowRules, TablePart, default_rows, float_type
 from isofold.exceptions import InvalidInputError
 
 __all__ = ["ArrayBlocks", "SequenceBlocks", "rules_for"]
@@ -43,7 +43,7 @@ class ArrayBlocks(RowBlocks):
         self.rules = rules_for(int(array.shape[1]), array.dtype, dtype, missing)
         self._step = rows or _whole_chunks(array, default_rows(self.n_features))
 
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[TablePart]:
         """Return slices of rows."""
         starts = range(0, int(self.n_rows or 0), self._step)
         return [
@@ -99,7 +99,7 @@ class SequenceBlocks(RowBlocks):
         self.rules = rules_for(int(table.shape[1]), table.dtype, dtype, missing)
         self.n_rows = None if callable(source) else sum(len(each) for each in source)
 
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[TablePart]:
         """Return one part for each array, or one for all that a function yields."""
         if callable(self._source):
             return [_Made(self._source)]

@@ -23,9 +23,9 @@ from isofold.blocks.frames import FrameColumns
 from isofold.blocks.protocol import (
     Block,
     BlockMemory,
-    Part,
     RowBlocks,
     RowRules,
+    TablePart,
     blocks_of,
     reduce_part,
 )
@@ -38,11 +38,11 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, eq=False)
 class LazyPart:
-    """A part that a task makes: a `Part` that is read there, or the rows themselves.
+    """A part that a task makes: a `TablePart` that is read there, or the rows themselves.
 
     Attributes
     ----------
-    source : Delayed or Part
+    source : Delayed or TablePart
         What makes it.
     name : str
         Where it comes from.
@@ -79,10 +79,10 @@ class RowReader:
     rules: RowRules
     columns: FrameColumns | None = None
 
-    def part(self, value: Any, name: str) -> Part:
+    def part(self, value: Any, name: str) -> TablePart:
         """Return a part that has arrived: arrays and data frames are its rows, parts are read."""
         if hasattr(value, "read"):
-            part: Part = value
+            part: TablePart = value
             return part
         rows = np.asarray(value) if self.columns is None else self.columns.rows(value, name)
         return _ArrivedRows(rows, name)
@@ -165,7 +165,7 @@ class DaskBlocks(RowBlocks):
         parts = [LazyPart(part, part.name, part.n_rows, reader) for part in blocks.parts()]
         return cls(parts, reader, blocks.names)
 
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[TablePart]:
         """Return the partitions, in their order."""
         return self._parts
 

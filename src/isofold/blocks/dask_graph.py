@@ -45,7 +45,7 @@ class Task:
 
     Attributes
     ----------
-    source : Delayed or Part
+    source : Delayed or TablePart
         What makes the part, or the part itself.
     name : str
         Where it comes from.

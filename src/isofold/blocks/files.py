@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isofold.blocks.arrays import rules_for
-from isofold.blocks.protocol import Part, RowBlocks, default_rows
+from isofold.blocks.protocol import RowBlocks, TablePart, default_rows
 from isofold.exceptions import InvalidInputError
 
 __all__ = ["ENDINGS", "MISSING", "FileBlocks", "column_types", "find_files", "read_explained"]
@@ -63,18 +63,18 @@ class FileBlocks(RowBlocks):
         counts = [part.n_rows for part in self._parts]
         self.n_rows = None if None in counts else sum(n or 0 for n in counts)
 
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[TablePart]:
         """Return the parts: row groups of Parquet, slices of .npy, whole CSV files."""
         return self._parts
 
-    def _parts_of(self, path: Path) -> Iterator[Part]:
+    def _parts_of(self, path: Path) -> Iterator[TablePart]:
         if _kind(path) == CSV:
             yield _TextPart(path, self.names, self._step)
             return
         with read_explained(path):
             yield from (self._groups if _kind(path) == PARQUET else self._slices)(path)
 
-    def _groups(self, path: Path) -> Iterator[Part]:
+    def _groups(self, path: Path) -> Iterator[TablePart]:
         """Yield runs of row groups of up to a block's rows; a larger group is a run of its own."""
         from pyarrow import parquet
 
@@ -91,7 +91,7 @@ class FileBlocks(RowBlocks):
         if run:
             yield _GroupPart(path, self.names, tuple(run), n, self._step)
 
-    def _slices(self, path: Path) -> Iterator[Part]:
+    def _slices(self, path: Path) -> Iterator[TablePart]:
         n = int(_memory_map(path).shape[0])
         for start in range(0, n, self._step):
             yield _SlicePart(path, start, min(start + self._step, n))

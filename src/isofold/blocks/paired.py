@@ -16,7 +16,7 @@ import numpy as np
 
 from isofold._typing import FloatArray
 from isofold._validation import check_same_rows
-from isofold.blocks.protocol import Part, RowBlocks, RowRules, blocks_of
+from isofold.blocks.protocol import RowBlocks, RowRules, TablePart, blocks_of
 from isofold.exceptions import InvalidInputError
 
 __all__ = ["PairedBlocks", "pair_blocks"]
@@ -97,7 +97,7 @@ class Side:
 
     Attributes
     ----------
-    parts : tuple of Part
+    parts : tuple of TablePart
         They follow each other.
     rules : RowRules
         What the rows must be.
@@ -107,7 +107,7 @@ class Side:
         Rows before the first one that belongs to the pair.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[TablePart, ...]
     rules: RowRules
     start: int = 0
     skipped: int = 0
@@ -234,6 +234,11 @@ def _paired_on_dask(first: Any, second: Any) -> RowBlocks:
     return DaskBlocks(lazy, reader)
 
 
+def _with_source(part: Any, value: Any) -> Any:
+    """Return a part of a Dask table that is made of something else."""
+    return replace(part, source=value)
+
+
 def _task(part: Any) -> Any:
     """Return what makes a part of a Dask table."""
     return part.source
@@ -244,7 +249,7 @@ def _with_values(part: PairedPart, first: Sequence[Any], second: Sequence[Any]) 
     sides = []
     for side, values in ((part.first, first), (part.second, second)):
         arrived = zip(side.parts, values, strict=True)
-        parts = tuple(replace(known, source=value) for known, value in arrived)
+        parts = tuple(_with_source(known, value) for known, value in arrived)
         sides.append(replace(side, parts=parts))
     return PairedPart(sides[0], sides[1], part.n_rows)
 

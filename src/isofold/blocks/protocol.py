@@ -24,7 +24,15 @@ from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_finite
 from isofold.exceptions import InvalidInputError
 
-__all__ = ["Block", "BlockMemory", "MappedBlocks", "Part", "RowBlocks", "RowRules", "reduce_part"]
+__all__ = [
+    "Block",
+    "BlockMemory",
+    "MappedBlocks",
+    "RowBlocks",
+    "RowRules",
+    "TablePart",
+    "reduce_part",
+]
 
 Missing = Literal["error", "drop", "keep"]
 S = TypeVar("S")
@@ -67,7 +75,7 @@ class Block:
         return self.start + inside
 
 
-class Part(Protocol):
+class TablePart(Protocol):
     """A stretch of a table that can be read by itself, here or elsewhere."""
 
     @property
@@ -179,7 +187,7 @@ class RowBlocks(ABC):
     names: tuple[str, ...] = ()
 
     @abstractmethod
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[TablePart]:
         """Return the parts, in their order."""
 
     @property
@@ -271,7 +279,7 @@ class MappedBlocks(RowBlocks):
         for block in self.source:
             yield replace(block, rows=self.function(block.rows))
 
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[TablePart]:
         """Return the parts, in their order."""
         return [_MappedPart(part, self.source.rules, self.function) for part in self.source.parts()]
 
@@ -280,7 +288,7 @@ class MappedBlocks(RowBlocks):
 class _MappedPart:
     """A part whose rows a function maps."""
 
-    part: Part
+    part: TablePart
     rules: RowRules
     function: Callable[[FloatArray], FloatArray]
 
@@ -297,7 +305,7 @@ class _MappedPart:
             yield self.function(block.rows)
 
 
-def blocks_of(part: Part, start: int, rules: RowRules) -> Iterator[Block]:
+def blocks_of(part: TablePart, start: int, rules: RowRules) -> Iterator[Block]:
     """Yield the checked blocks of a part whose first row has a given number."""
     for array in part.read():
         block = rules.block(start, array, part.name)
@@ -306,7 +314,7 @@ def blocks_of(part: Part, start: int, rules: RowRules) -> Iterator[Block]:
 
 
 def summaries_of(
-    part: Part,
+    part: TablePart,
     start: int,
     rules: RowRules,
     of: Callable[[Block], S],
@@ -330,7 +338,7 @@ def summaries_of(
 
 
 def reduce_part(
-    part: Part,
+    part: TablePart,
     start: int,
     rules: RowRules,
     of: Callable[[Block], S],

@@ -19,7 +19,7 @@ from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.blocks.protocol import Block, BlockMemory, RowBlocks
 from isofold.exceptions import InvalidInputError
 
-__all__ = ["RowSample", "draw_sample", "key_ceiling"]
+__all__ = ["KeyedSample", "draw_sample", "key_ceiling"]
 
 MARGIN = 8.0
 """Standard deviations by which more rows than needed lie below the ceiling of keys: fewer than
@@ -29,7 +29,7 @@ LARGEST_KEY = 2**64 - 1
 
 
 @dataclass(frozen=True, eq=False)
-class RowSample:
+class KeyedSample:
     """The rows with the least keys, ascending by row number.
 
     Attributes
@@ -93,7 +93,7 @@ class RowSample:
 
 def draw_sample(
     blocks: RowBlocks, size: int, *, seed: int = 0, memory: BlockMemory | None = None
-) -> RowSample:
+) -> KeyedSample:
     """Return a uniform random sample of rows, without replacement, in one pass.
 
     Parameters
@@ -109,14 +109,14 @@ def draw_sample(
 
     Returns
     -------
-    RowSample
+    KeyedSample
         The rows with their numbers.
     """
     blocks = blocks.counted()
     ceiling = key_ceiling(size, blocks)
-    sample: RowSample | None = blocks.reduce(
-        partial(RowSample.of, size=size, seed=seed, ceiling=ceiling),
-        partial(RowSample.merged, size=size),
+    sample: KeyedSample | None = blocks.reduce(
+        partial(KeyedSample.of, size=size, seed=seed, ceiling=ceiling),
+        partial(KeyedSample.merged, size=size),
         memory=memory,
         name="draw a sample",
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.blocks.protocol import Block
-from isofold.blocks.sample import LARGEST_KEY, RowSample
+from isofold.blocks.sample import LARGEST_KEY, KeyedSample
 from isofold.blocks.statistics import ColumnStatistics
 
 __all__ = ["TableSummary"]
@@ -34,7 +34,7 @@ class TableSummary:
         Values that are not whole numbers.
     statistics : ColumnStatistics
         Of the rows that are used.
-    sample : RowSample
+    sample : KeyedSample
         Of the rows that are used.
     """
 
@@ -44,7 +44,7 @@ class TableSummary:
     high: FloatArray
     n_fractions: IntArray
     statistics: ColumnStatistics
-    sample: RowSample
+    sample: KeyedSample
 
     @classmethod
     def of(
@@ -70,7 +70,7 @@ class TableSummary:
             np.fmax.reduce(rows, axis=0, initial=-np.inf).astype(np.float64),
             (rows != np.round(rows)).sum(axis=0) - gaps.sum(axis=0),
             statistics,
-            RowSample.of(block, size, seed, chosen=used, ceiling=ceiling),
+            KeyedSample.of(block, size, seed, chosen=used, ceiling=ceiling),
         )
 
     def merged(self, other: Self, size: int) -> Self:

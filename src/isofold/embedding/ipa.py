@@ -297,6 +297,7 @@ class IPA(Embedder):
             points = np.ascontiguousarray(self._validate(X, reset=False))
             fit = update(self, points, check_seed(self.random_state))
             self._record(fit, fit.embedding)
+            self._warn()
         return self
 
     def _fit(self, X: FloatArray, y: Any, *, graph: NeighborGraph | None = None) -> Fit:

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from isofold._base import BaseEmbedder, one_fit
-from isofold._findings import emit
 from isofold.blocks.arrays import ArrayBlocks
 from isofold.blocks.protocol import Block, MappedBlocks, RowBlocks
 from isofold.blocks.read import as_blocks
@@ -149,7 +148,7 @@ class StreamedEmbedder(BaseEmbedder, auto_wrap_output_keys=None):  # type: ignor
             work.record(stream)
             if blocks.names:
                 self.feature_names_in_ = np.array(blocks.names, dtype=object)
-            emit(self.diagnosis_.findings)
+            self._warn()
 
 
 class _KeptByWorkers:

@@ -24,7 +24,7 @@ from isofold._findings import Diagnosis, Finding
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_seed
 from isofold.blocks.protocol import Block, BlockMemory, RowBlocks
-from isofold.blocks.sample import RowSample, draw_sample
+from isofold.blocks.sample import KeyedSample, draw_sample
 from isofold.embedding.catalog import BY_CLASS
 from isofold.exceptions import InvalidInputError
 from isofold.extension.coverage import Coverage
@@ -77,12 +77,12 @@ class Look:
     ----------
     n_rows : int
         Rows that were placed.
-    far : RowSample
+    far : KeyedSample
         Rows far from the map: a sample of them, and in `n_seen` how many there are.
     """
 
     n_rows: int
-    far: RowSample
+    far: KeyedSample
 
     def __sizeof__(self) -> int:
         """Return the bytes of the far rows, too: schedulers reckon with them."""
@@ -154,7 +154,7 @@ class PlaceBlock:
     def pair(self, block: Block) -> tuple[Look, FloatArray]:
         """Return what was seen in a block, and its images."""
         images, is_far = self.coverage.place(block.rows)
-        far = RowSample.of(block, self.n_far, self.seed, chosen=is_far)
+        far = KeyedSample.of(block, self.n_far, self.seed, chosen=is_far)
         return Look(len(block.rows), far), images
 
 
@@ -209,12 +209,12 @@ class StreamedFit:
         seed = int(known) if isinstance(known, int | np.integer) else int(rng.randint(2**31 - 1))
         return cls(embedder, sizes, seed, rules)
 
-    def draw(self, blocks: RowBlocks, memory: BlockMemory | None = None) -> RowSample:
+    def draw(self, blocks: RowBlocks, memory: BlockMemory | None = None) -> KeyedSample:
         """Draw all rows that a fit may need, in one pass."""
         size = self.sizes[-1] + self.rules.n_held_out
         return draw_sample(blocks, size, seed=self.seed, memory=memory)
 
-    def fit(self, sample: RowSample, y: Any, **fit_params: Any) -> Stream:
+    def fit(self, sample: KeyedSample, y: Any, **fit_params: Any) -> Stream:
         """Fit the embedder to a sample that is large enough."""
         stream: Stream | None = None
         for size in self.sizes:
@@ -229,7 +229,9 @@ class StreamedFit:
         assert stream is not None  # noqa: S101 - there is at least one size
         return stream
 
-    def place(self, sample: RowSample, stream: Stream, run: Pass, y: Any, **params: Any) -> Stream:
+    def place(
+        self, sample: KeyedSample, stream: Stream, run: Pass, y: Any, **params: Any
+    ) -> Stream:
         """Place all rows in a pass, and once more if it finds a component that was missed."""
         fitted = _at(sample, stream.rows)
         coverage = Coverage.of(self.embedder, fitted.points)
@@ -248,12 +250,12 @@ class StreamedFit:
         findings = (*self.embedder.diagnosis_.findings, *self._findings(stream))
         self.embedder.diagnosis_ = Diagnosis(findings)
 
-    def _fit_rows(self, fitted: RowSample, y: Any, fit_params: dict[str, Any]) -> None:
+    def _fit_rows(self, fitted: KeyedSample, y: Any, fit_params: dict[str, Any]) -> None:
         own_y = None if y is None else np.asarray(y)[fitted.rows]
         method = getattr(self.embedder, "_fit_all", self.embedder._fit)
         self.embedder._fit_samples(fitted.points, own_y, method, **fit_params)
 
-    def _errors(self, fitted: RowSample, others: RowSample) -> tuple[float, float]:
+    def _errors(self, fitted: KeyedSample, others: KeyedSample) -> tuple[float, float]:
         """Return the errors of lengths at fitted rows and at held-out ones."""
         points, images = fitted.points.astype(np.float64), self.embedder.embedding_
         k = min(self.rules.n_neighbors, len(points) - 1)
@@ -275,7 +277,7 @@ class StreamedFit:
     def _limit(self, stream: Stream) -> float:
         return self.rules.worse * stream.fitted_error + self.rules.negligible
 
-    def _in_company(self, far: RowSample, coverage: Coverage) -> RowSample:
+    def _in_company(self, far: KeyedSample, coverage: Coverage) -> KeyedSample:
         """Return the far rows that have others around them, as near as samples are."""
         k = self.rules.company
         if len(far.rows) < self.rules.least_group:
@@ -311,10 +313,10 @@ def _growing(first: int, most: int, growth: int) -> Iterator[int]:
     yield most
 
 
-def _at(sample: RowSample, rows: IntArray) -> RowSample:
+def _at(sample: KeyedSample, rows: IntArray) -> KeyedSample:
     """Return the part of a sample that has these row numbers."""
     where = np.searchsorted(sample.rows, rows)
-    return RowSample(rows, sample.points[where], sample.keys[where], sample.n_seen)
+    return KeyedSample(rows, sample.points[where], sample.keys[where], sample.n_seen)
 
 
 def _ratios(search: Any, images: FloatArray, X: FloatArray, Y: FloatArray, k: int) -> FloatArray:

@@ -70,7 +70,7 @@ class Scorecard(ScoreTable):
         What was scored, and how large neighborhoods were.
     isometry : LocalIsometry
         Distribution of length ratios; ``isometry.per_point`` is the distortion of every point.
-    sample : RowSample
+    sample : KeyedSample
         The points at which the measures of ranks and of all pairs were evaluated.
     near : Neighborhoods
         The nearest in the data of all points, with their lengths before and after.

@@ -10,7 +10,7 @@ import numpy as np
 
 from isofold.blocks.checkpoint import Checkpoint
 from isofold.blocks.protocol import Block, RowBlocks
-from isofold.blocks.sample import LARGEST_KEY, RowSample, ceiling_of
+from isofold.blocks.sample import LARGEST_KEY, KeyedSample, ceiling_of
 from isofold.blocks.summary import TableSummary
 from isofold.cli.steps.inputs import ReadOptions
 from isofold.exceptions import InvalidInputError
@@ -72,14 +72,14 @@ class Looked:
         What is done to them.
     n_rows : int
         Rows of the table.
-    sample : RowSample
+    sample : KeyedSample
         A sample of the rows that are used, prepared.
     """
 
     positions: tuple[int, ...]
     features: Features
     n_rows: int
-    sample: RowSample
+    sample: KeyedSample
 
 
 def look_at_table(run: StreamedRun, selection: Selection, *, size: int, seed: int) -> Looked:

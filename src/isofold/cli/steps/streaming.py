@@ -21,7 +21,7 @@ from isofold._base import one_fit
 from isofold._typing import FloatArray, IntArray
 from isofold.blocks.checkpoint import Checkpoint, PassMemory, was_written
 from isofold.blocks.protocol import Block
-from isofold.blocks.sample import RowSample
+from isofold.blocks.sample import KeyedSample
 from isofold.cli.console import Console, Watched, watched
 from isofold.cli.errors import ExitCode
 from isofold.cli.steps.budget import plan_fit
@@ -161,7 +161,7 @@ def _embed(
 
 
 def _fit(
-    checkpoint: Checkpoint, work: StreamedFit, sample: RowSample
+    checkpoint: Checkpoint, work: StreamedFit, sample: KeyedSample
 ) -> tuple[StreamedFit, Stream]:
     """Fit the method to the sample, or take the model that an earlier run has fitted."""
     stream = checkpoint.recall(STREAM, Stream)
@@ -208,7 +208,7 @@ class _Placer:
         if len(block.rows):
             return self.place.pair(block)
         width = self.place.coverage.model.embedding_.shape[1]
-        nothing = RowSample.of(block, 0, self.place.seed)
+        nothing = KeyedSample.of(block, 0, self.place.seed)
         return Look(0, nothing), np.empty((0, width), dtype=block.rows.dtype)
 
 
@@ -222,7 +222,7 @@ def _label_of(run: StreamedRun, selection: Selection) -> LabelColumn | None:
     return LabelColumn.of(run.table.paths, run.table.head.names[selection.label])
 
 
-def _points_at(rows: IntArray, sample: RowSample, far: RowSample) -> FloatArray:
+def _points_at(rows: IntArray, sample: KeyedSample, far: KeyedSample) -> FloatArray:
     """Return the points of rows that were fitted: of the sample, and far ones that joined it."""
     both = sample.merged(far, len(sample.rows) + len(far.rows))
     return both.points[np.searchsorted(both.rows, rows)]

@@ -241,6 +241,7 @@ class OutOfSample(Embedder):
         X = self._validate(X, reset=True)
         k = self._check_parameters()
         self._record(self._extend_to(X, Y, estimator, k=k, name="Y"), X)
+        self._warn()
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the estimator, and what maps new samples into its embedding.
