@@ -177,8 +177,16 @@ def connected(address: str | None) -> Iterator[Callable[[RowBlocks], RowBlocks]]
             f"Start one (dask scheduler), or leave the option out."
         )
         raise SchedulerError(msg) from error
+
+    def moved(blocks: RowBlocks) -> RowBlocks:
+        # Without a client Dask would do the work in threads here, with more memory than is given.
+        if client.status != "running":
+            msg = f"--scheduler {address}: the connection was lost. Start the scheduler again."
+            raise SchedulerError(msg)
+        return DaskBlocks.of_blocks(blocks)
+
     try:
-        yield DaskBlocks.of_blocks
+        yield moved
     finally:
         client.close(timeout=1)
 
