@@ -176,19 +176,15 @@ def connected(address: str | None) -> Iterator[Callable[[RowBlocks], RowBlocks]]
             f"--scheduler {address}: no Dask scheduler answers there ({type(error).__name__}). "
             f"Start one (dask scheduler), or leave the option out."
         )
-<<<<<<< HEAD
         raise ClusterError(msg) from error
-=======
-        raise SchedulerError(msg) from error
 
     def moved(blocks: RowBlocks) -> RowBlocks:
         # Without a client Dask would do the work in threads here, with more memory than is given.
         if client.status != "running":
             msg = f"--scheduler {address}: the connection was lost. Start the scheduler again."
-            raise SchedulerError(msg)
+            raise ClusterError(msg)
         return DaskBlocks.of_blocks(blocks)
 
->>>>>>> streamcli
     try:
         yield moved
     finally:
