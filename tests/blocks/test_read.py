@@ -8,7 +8,7 @@ import zarr
 from pyarrow import parquet
 
 from isofold import IPA, read_blocks
-from isofold.blocks import MappedBlocks, write_blocks
+from isofold.blocks import MappedBlocks, draw_sample, write_blocks
 from isofold.exceptions import InputTypeError, InvalidInputError
 
 X = np.random.default_rng(0).normal(size=(1003, 3))
@@ -216,3 +216,12 @@ def test_mapped_blocks_are_computed_when_read():
     np.testing.assert_array_equal(mapped.to_array(), 2 * X)
     np.testing.assert_array_equal(read_blocks(mapped).to_array(), 2 * X)
     assert calls == [400, 400, 203] * 2
+
+
+def test_mapped_rows_keep_their_numbers():
+    gaps = X.copy()
+    gaps[5] = np.nan
+    mapped = MappedBlocks(read_blocks(gaps, rows=400, missing="drop"), np.abs, 3)
+    sample = draw_sample(mapped, 50)
+    np.testing.assert_array_equal(sample.points, np.abs(X[sample.rows]))
+    assert sample.n_seen == len(X) - 1

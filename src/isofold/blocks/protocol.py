@@ -279,9 +279,31 @@ class MappedBlocks(RowBlocks):
         for block in self.source:
             yield replace(block, rows=self.function(block.rows))
 
+    def reduce(
+        self,
+        of: Callable[[Block], S],
+        merge: Callable[[S, S], S],
+        *,
+        memory: BlockMemory | None = None,
+        name: str = "read blocks",
+    ) -> S | None:
+        """Return the merged summaries of all blocks, made where those of the source are."""
+        return self.source.reduce(_OfMapped(of, self.function), merge, memory=memory, name=name)
+
     def parts(self) -> Sequence[TablePart]:
         """Return the parts, in their order."""
         return [_MappedPart(part, self.source.rules, self.function) for part in self.source.parts()]
+
+
+@dataclass(frozen=True, eq=False)
+class _OfMapped:
+    """A summary of what a function makes of a block."""
+
+    of: Callable[[Block], Any]
+    function: Callable[[FloatArray], FloatArray]
+
+    def __call__(self, block: Block) -> Any:
+        return self.of(replace(block, rows=self.function(block.rows)))
 
 
 @dataclass(frozen=True, eq=False)

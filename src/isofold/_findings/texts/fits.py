@@ -374,7 +374,7 @@ _STREAMING = {
     "held_out": Text(
         "Rows that were not used to fit the map are placed less well: distances to their nearest "
         "fitted rows are off by {value:.1%} (median), those of fitted rows by {fitted:.1%}.",
-        "Fit more than {n_fitted:,} rows, with sample_size=... in fit.",
+        "Fit more than {n_fitted:,} rows: in Python, fit(table, sample_size=...).",
     ),
     "joined_rows": Text(
         "{n:#row} lay together far from the first sample, as a component that it had missed. "
