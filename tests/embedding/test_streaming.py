@@ -161,6 +161,9 @@ def test_a_refused_fit_leaves_the_last_one():
 def test_arrays_after_blocks_are_arrays():
     model = IPA(random_state=0).fit(read_blocks(X), sample_size=500)
     assert hasattr(model, "stream_")
+    with pytest.raises(InvalidInputError):
+        model.fit(np.full((5, 3), np.nan))
+    assert hasattr(model, "stream_")
     model.fit(X[:500])
     assert not hasattr(model, "stream_")
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from isofold._base import BaseEmbedder, one_fit
+from isofold._base import BaseEmbedder, Fit, one_fit
 from isofold.blocks.arrays import ArrayBlocks
 from isofold.blocks.protocol import Block, MappedBlocks, RowBlocks
 from isofold.blocks.read import as_blocks
@@ -56,7 +56,6 @@ class StreamedEmbedder(BaseEmbedder, auto_wrap_output_keys=None):  # type: ignor
         """
         blocks = as_blocks(X)
         if blocks is None:
-            self.__dict__.pop("stream_", None)
             return super().fit(X, y, **fit_params)
         self._fit_blocks(blocks, y, reduce_pass(blocks), **fit_params)
         return self
@@ -103,6 +102,11 @@ class StreamedEmbedder(BaseEmbedder, auto_wrap_output_keys=None):  # type: ignor
             return super().transform(X)
         check_is_fitted(self, "embedding_")
         return self._transform_blocks(blocks)
+
+    def _record(self, fit: Fit, X: Any) -> None:
+        # What was a table may be an array now.
+        self.__dict__.pop("stream_", None)
+        super()._record(fit, X)
 
     def _transform_blocks(self, blocks: RowBlocks) -> Any:
         self._refuse_other_columns(blocks)
