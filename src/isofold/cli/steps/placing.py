@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -169,6 +170,8 @@ def connected(address: str | None) -> Iterator[Callable[[RowBlocks], RowBlocks]]
     from isofold.blocks.dask_blocks import DaskBlocks
 
     distributed = require("distributed", extra="dask", purpose="Working on a Dask scheduler")
+    # A lost scheduler is told in one sentence, not by the tracebacks that Dask logs.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(address, timeout=CONNECTION_SECONDS)
     except (OSError, ValueError, TimeoutError) as error:
