@@ -171,7 +171,7 @@ def connected(address: str | None) -> Iterator[Callable[[RowBlocks], RowBlocks]]
 
     distributed = require("distributed", extra="dask", purpose="Working on a Dask scheduler")
     # A lost scheduler is told in one sentence, not by the tracebacks that Dask logs.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(address, timeout=CONNECTION_SECONDS)
     except (OSError, ValueError, TimeoutError) as error:
