@@ -25,12 +25,14 @@ from support.storage_cases import (
     fitted,
     fitted_with_warnings,
     pieces,
+    steps_of_extension,
 )
 
 # By numbers of samples and features.
 DATA = {
     (300, 3): SHEET,
     (300, 2): SHEET[:, :2],
+    (302, 3): np.vstack(steps_of_extension()),
     (300, 20): np.hstack([SHEET, 0.02 * NOISE[:300]]),
     (90, 3): pieces(),
     (120, 3): s_curve(120, random_state=0).X,

@@ -54,6 +54,7 @@ from support.storage_cases import (
     extended_ipa,
     landmark_tesserae,
     pieces,
+    streamed_ipa,
 )
 
 FOLDER = Path(__file__).parent / "data"
@@ -107,6 +108,7 @@ MODELS = {
         np.hstack([NEW_SHEET, 0.02 * NOISE[300:]]),
     ),
     "ipa-extended": (extended_ipa, SHEET[:200], NEW_SHEET),
+    "ipa-streamed": (streamed_ipa, SHEET[:200], NEW_SHEET),
     "mvu-dense": (MVU(solver=DenseSDP(), random_state=0), CURVE[:20], CURVE[60:]),
     "tessera-landmarks": (landmark_tesserae, SHEET[:90], NEW_SHEET),
     "barycentric": (

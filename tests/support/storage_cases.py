@@ -43,6 +43,7 @@ from isofold import (
     TesseraMap,
     TwinKernelEmbedding,
     Unfold,
+    read_blocks,
 )
 from isofold.datasets import s_curve, swiss_roll
 from isofold.sdp import DenseSDP, LowRankSDP
@@ -91,11 +92,23 @@ def landmark_tesserae(X=SHEET):
         return TesseraMap(random_state=0).fit(X)
 
 
-def extended_ipa(X=SHEET):
+def steps_of_extension(X=SHEET):
     along = np.argsort(np.hypot(X[:, 0], X[:, 2]))
     first, rest = np.split(along, [3 * len(X) // 5])
     # The rest is stitched; two rows that are far from all others wait.
-    return IPA(random_state=0).fit(X[first]).partial_fit(X[rest]).partial_fit(X[:2] + 90.0)
+    return X[first], X[rest], X[:2] + 90.0
+
+
+def extended_ipa(X=SHEET):
+    first, *more = steps_of_extension(X)
+    model = IPA(random_state=0).fit(first)
+    for rows in more:
+        model.partial_fit(rows)
+    return model
+
+
+def streamed_ipa(X=SHEET):
+    return IPA(random_state=0).fit(read_blocks(X, rows=70), sample_size=len(X) - 50)
 
 
 def neighbors_in_lists(X=CLOUD):

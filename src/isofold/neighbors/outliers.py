@@ -90,9 +90,9 @@ def find_outliers(graph: NeighborGraph, *, least: int) -> BoolArray:
     inner = labels[ends[~is_cut, 0]]
     count = np.maximum(np.bincount(inner, minlength=len(sizes)), 1)
     own_spacing = np.bincount(inner, lengths[~is_cut], minlength=len(sizes)) / count
-    sparseness = own_spacing / np.median(spacing)
-    is_sparse = (sparseness > SPARSE) & (sizes < LARGEST_OUTLIER_FRACTION * n)
-    is_cloud = (sparseness > VERY_SPARSE) & (sizes < LARGEST_CLOUD_FRACTION * n)
+    usual = np.median(spacing)
+    is_sparse = (own_spacing > SPARSE * usual) & (sizes < LARGEST_OUTLIER_FRACTION * n)
+    is_cloud = (own_spacing > VERY_SPARSE * usual) & (sizes < LARGEST_CLOUD_FRACTION * n)
     is_outlier = (sizes < least) | is_sparse | is_cloud
     if is_outlier.all():
         return np.zeros(n, dtype=bool)
