@@ -126,8 +126,8 @@ def test_violations_have_their_colors_and_a_limit(molecule):
     slider = molecule.page.locator("#limit")
     # 0.45 of 0.522: the slider is a root.
     slider.fill("0.95")
+    with_one = drawn(molecule)  # waits for the frame that also writes the status
     assert "1 of 2 violations drawn" in molecule.text("#status")
-    with_one = drawn(molecule)
     molecule.page.click("#layer-violations")
     assert 0 == drawn(molecule) < with_one < with_both
 
