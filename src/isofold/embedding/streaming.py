@@ -241,7 +241,8 @@ class StreamedFit:
             both = fitted.merged(joined, len(fitted.rows) + len(joined.rows))
             self._fit_rows(both, y, params)
             stream = replace(stream, rows=both.rows, n_joined=len(joined.rows))
-            look = run(PlaceBlock(Coverage.of(self.embedder, both.points), self.seed))
+            again = Coverage.of(self.embedder, both.points)
+            look = run(PlaceBlock(again, self.seed, n_far=self.rules.n_far))
         return replace(stream, n_far=look.far.n_seen, far_rows=look.far.rows, n_rows=look.n_rows)
 
     def record(self, stream: Stream) -> None:
