@@ -149,8 +149,13 @@ def refuse_no_features(array: FloatArray, *, name: str) -> None:
         raise InvalidInputError(msg)
 
 
-def check_finite(array: FloatArray, *, name: str, advice: str = POINT_ADVICE) -> None:
-    """Raise an error that names the first NaN or infinite entry, if there is one."""
+def check_finite(
+    array: FloatArray, *, name: str, advice: str = POINT_ADVICE, start: int = 0
+) -> None:
+    """Raise an error that names the first NaN or infinite entry, if there is one.
+
+    `start` is the number of the first row, where the array is part of a table.
+    """
     # The sum is NaN or infinite whenever an entry is: one pass without a temporary.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(array.sum()):
@@ -158,7 +163,8 @@ def check_finite(array: FloatArray, *, name: str, advice: str = POINT_ADVICE) ->
     bad = ~np.isfinite(array)
     if not bad.any():
         return
-    first = tuple(int(i) for i in np.argwhere(bad)[0])
+    row, *rest = (int(i) for i in np.argwhere(bad)[0])
+    first = (start + row, *rest)
     n_nan = int(np.isnan(array).sum())
     n_inf = int(bad.sum()) - n_nan
     msg = (

@@ -188,6 +188,37 @@ def test_precision_and_names_are_kept(tmp_path):
     assert list(model.feature_names_in_) == ["a", "b", "c"]
 
 
+def test_blocks_without_rows_change_nothing():
+    model = fitted(IPA(random_state=0), read_blocks([X[:10], X[:0], X[10:]]), sample_size=1000)
+    blocks = read_blocks([X[:10], X[:0], X[10:30]])
+    np.testing.assert_array_equal(model.transform(blocks).to_array(), model.transform(X[:30]))
+
+
+def test_labels_must_be_those_of_all_rows():
+    for y in (np.zeros(10), np.zeros(len(X) + 1)):
+        with pytest.raises(InvalidInputError, match=f"{len(y):,} entries, .* {len(X):,} rows"):
+            IPA().fit(read_blocks(X), y, sample_size=500)
+    with pytest.raises(InvalidInputError, match=r"10 entries, .* at least [\d,]+ rows"):
+        IPA().fit(read_blocks(lambda: iter([X])), np.zeros(10), sample_size=500)
+
+
+def test_a_size_of_the_sample_is_for_tables_in_blocks():
+    for name in ("fit", "fit_transform"):
+        with pytest.raises(InvalidInputError, match="sample_size is for tables"):
+            getattr(IPA(), name)(X, sample_size=100)
+
+
+def test_a_map_of_a_table_is_extended():
+    below, above = X[X[:, 1] < 10.0], X[X[:, 1] >= 10.0]
+    model = fitted(IPA(random_state=0), read_blocks(below))
+    known = fitted(IPA(random_state=0), read_blocks(below)).partial_fit(above)
+    model.partial_fit(read_blocks(above, rows=100))
+    np.testing.assert_array_equal(model.embedding_, known.embedding_)
+    # What was found in the table is still true of the first samples.
+    assert "streamed" in model.diagnosis_.codes
+    assert len(model.stream_.rows) == len(below)
+
+
 def test_blocks_of_pairs_are_refused():
     with pytest.raises(InvalidInputError, match="all pairs"):
         MVU(metric="precomputed").fit(read_blocks(np.zeros((5, 5))))

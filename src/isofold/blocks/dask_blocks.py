@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray
-from isofold.blocks.arrays import rules_for
+from isofold.blocks.arrays import plain_rows, refuse_columns, rules_for
 from isofold.blocks.dask_graph import Task, gathered, merged, merged_and_kept, sent
-from isofold.blocks.frames import FrameColumns
+from isofold.blocks.frames import FrameColumns, chosen_columns
 from isofold.blocks.protocol import (
     Block,
     BlockMemory,
@@ -84,7 +84,7 @@ class RowReader:
         if hasattr(value, "read"):
             part: TablePart = value
             return part
-        rows = np.asarray(value) if self.columns is None else self.columns.rows(value, name)
+        rows = plain_rows(value) if self.columns is None else self.columns.rows(value, name)
         return _ArrivedRows(rows, name)
 
     def blocks(self, value: Any, name: str, start: int | None) -> Iterator[Block]:
@@ -138,13 +138,14 @@ class DaskBlocks(RowBlocks):
             msg = f"X has {collection.ndim} dimension(s), but a table has rows and columns."
             raise InvalidInputError(msg)
         if hasattr(collection, "columns"):
-            chosen = collection[list(columns)] if columns else collection
+            chosen = chosen_columns(collection, columns, "X")
             own = FrameColumns.of(chosen)
             rules = rules_for(len(own.labels), own.dtype, dtype, missing)
             reader, names = RowReader(rules, own), own.names
             sources = chosen.to_delayed()
             counts: list[int | None] = [None] * len(sources)
         else:
+            _refuse_unknown_width(collection, columns)
             chosen = collection.rechunk({1: -1})  # a block holds whole rows
             rules = rules_for(int(chosen.shape[1]), chosen.dtype, dtype, missing)
             reader, names = RowReader(rules), ()
@@ -278,6 +279,18 @@ class DaskBlocks(RowBlocks):
             divisions=self.collection.divisions,
             verify_meta=False,
         )
+
+
+def _refuse_unknown_width(array: Any, columns: Sequence[str]) -> None:
+    """Refuse an array that does not say how many columns it has, or what they are called."""
+    if columns:
+        refuse_columns("X")
+    if array.shape[1] != array.shape[1]:
+        msg = (
+            "X is a Dask array that does not know its number of columns. Call "
+            "X.compute_chunk_sizes() first."
+        )
+        raise InvalidInputError(msg)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,20 +14,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from isofold.blocks.arrays import rules_for
+from isofold.blocks.arrays import refuse_columns, rules_for
+from isofold.blocks.columns import (
+    CSV,
+    ENDINGS,
+    MISSING,
+    NPY,
+    PARQUET,
+    arrow_types,
+    column_types,
+    file_kind,
+    memory_map,
+    parsing,
+    refuse_absent,
+    refuse_text,
+    rows_of_batch,
+)
 from isofold.blocks.protocol import RowBlocks, TablePart, default_rows
 from isofold.exceptions import InvalidInputError
 
-__all__ = ["ENDINGS", "MISSING", "FileBlocks", "column_types", "find_files", "read_explained"]
-
-PARQUET, CSV, NPY = (".parquet", ".pq"), (".csv", ".tsv"), (".npy",)
-ENDINGS = (*PARQUET, *CSV, *NPY)
-
-MISSING = (
-    "", "NA", "na", "N/A", "n/a", "#N/A", "NaN", "nan", "-NaN", "NAN",
-    "null", "NULL", "Null", "None", "none", "?", "-",
-)  # fmt: skip
-"""What stands for a missing value in a text file."""
+__all__ = ["FileBlocks", "find_files", "read_explained"]
 
 BYTES_A_NUMBER = 16
 """Characters that a number in a CSV file takes, about: blocks of CSV are counted in bytes."""
@@ -44,19 +52,21 @@ class FileBlocks(RowBlocks):
         missing: Any = "error",
     ) -> None:
         self.paths = tuple(paths)
-        if len({_kind(path) for path in self.paths}) > 1:
+        if len({file_kind(path) for path in self.paths}) > 1:
             seen = ", ".join(sorted({path.suffix for path in self.paths}))
             msg = (
                 f"The files of one table need one kind, but these end in {seen}. Name one of them."
             )
             raise InvalidInputError(msg)
         first = self.paths[0]
+        if columns and file_kind(first) == NPY:
+            refuse_columns(first.name)
         with read_explained(first):
             kinds = column_types(first)
-            self.names = tuple(columns) or (() if _kind(first) == NPY else tuple(kinds))
-            _refuse_absent(first, self.names, kinds)
+            self.names = tuple(columns) or (() if file_kind(first) == NPY else tuple(kinds))
+            refuse_absent(first, self.names, kinds)
             types = [kinds[name] for name in self.names] or list(kinds.values())
-            _refuse_text(first, self.names, types)
+            refuse_text(first, self.names, types)
         self.rules = rules_for(len(types), np.result_type(*types), dtype, missing)
         self._step = rows or default_rows(len(types))
         self._parts = [part for path in self.paths for part in self._parts_of(path)]
@@ -68,11 +78,11 @@ class FileBlocks(RowBlocks):
         return self._parts
 
     def _parts_of(self, path: Path) -> Iterator[TablePart]:
-        if _kind(path) == CSV:
+        if file_kind(path) == CSV:
             yield _TextPart(path, self.names, self._step)
             return
         with read_explained(path):
-            yield from (self._groups if _kind(path) == PARQUET else self._slices)(path)
+            yield from (self._groups if file_kind(path) == PARQUET else self._slices)(path)
 
     def _groups(self, path: Path) -> Iterator[TablePart]:
         """Yield runs of row groups of up to a block's rows; a larger group is a run of its own."""
@@ -92,7 +102,7 @@ class FileBlocks(RowBlocks):
             yield _GroupPart(path, self.names, tuple(run), n, self._step)
 
     def _slices(self, path: Path) -> Iterator[TablePart]:
-        n = int(_memory_map(path).shape[0])
+        n = int(memory_map(path).shape[0])
         for start in range(0, n, self._step):
             yield _SlicePart(path, start, min(start + self._step, n))
 
@@ -119,13 +129,13 @@ class _GroupPart:
             read_explained(self.path),
             parquet.ParquetFile(self.path, memory_map=False, pre_buffer=False) as file,
         ):
-            _refuse_absent(self.path, self.names, file.schema_arrow.names)
+            refuse_absent(self.path, self.names, file.schema_arrow.names)
             names, groups = list(self.names), list(self.groups)
             batches = file.iter_batches(
                 self.step, row_groups=groups, columns=names, use_threads=False
             )
             for batch in batches:
-                yield _table(batch, self.names, self.path)
+                yield rows_of_batch(batch, self.names, self.path)
 
 
 @dataclass(frozen=True)
@@ -142,13 +152,8 @@ class _TextPart:
         return self.path.name
 
     def read(self) -> Iterator[npt.NDArray[Any]]:
-        import pyarrow as pa
         from pyarrow import csv
 
-        types = {name: pa.float64() for name in self.names}
-        convert = csv.ConvertOptions(
-            column_types=types, include_columns=list(self.names), null_values=list(MISSING)
-        )
         size = max(2**16, min(2**28, BYTES_A_NUMBER * self.step * len(self.names)))
         options = csv.ReadOptions(block_size=size, use_threads=False)
         with (
@@ -156,12 +161,26 @@ class _TextPart:
             csv.open_csv(
                 self.path,
                 read_options=options,
-                parse_options=_parsing(self.path),
-                convert_options=convert,
+                parse_options=parsing(self.path),
+                convert_options=self._conversion(),
             ) as reader,
         ):
             for batch in reader:
-                yield _table(batch, self.names, self.path)
+                yield rows_of_batch(batch, self.names, self.path)
+
+    def _conversion(self) -> Any:
+        """Return the types of the columns: numbers of double precision, or flags."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        found = arrow_types(self.path)
+        refuse_absent(self.path, self.names, found)
+        are_flags = {name: pa.types.is_boolean(found[name]) for name in self.names}
+        return csv.ConvertOptions(
+            column_types={n: pa.bool_() if are_flags[n] else pa.float64() for n in self.names},
+            include_columns=list(self.names),
+            null_values=list(MISSING),
+        )
 
 
 @dataclass(frozen=True)
@@ -182,7 +201,7 @@ class _SlicePart:
 
     def read(self) -> Iterator[npt.NDArray[Any]]:
         with read_explained(self.path):
-            yield np.array(_memory_map(self.path)[self.start : self.stop])
+            yield np.array(memory_map(self.path)[self.start : self.stop])
 
 
 def find_files(path: Path) -> list[Path]:
@@ -193,23 +212,29 @@ def find_files(path: Path) -> list[Path]:
     elif path.exists():
         return [path]
     else:
-        from glob import glob
-
-        found = [Path(name) for name in glob(str(path), recursive=True)]
+        found = [Path(name) for name in glob.glob(str(path), recursive=True)]
         where = f"{path}: there is no such file."
-    # What tools put beside their data, such as _SUCCESS or .crc files, is not data.
-    found = [p for p in found if not p.name.startswith((".", "_"))]
+    found = [p for p in found if not _is_beside_data(p, path)]
     if not found:
         raise InvalidInputError(where)
     return sorted(found, key=_natural)
 
 
-def _natural(path: Path) -> list[tuple[int, str]]:
-    """Return a key by which part-2 comes before part-10."""
-    import re
+def _is_beside_data(file: Path, source: Path) -> bool:
+    """Return whether tools put a file beside their data, such as _SUCCESS or .tmp/part-1.csv.
 
-    pieces = re.split(r"(\d+)", str(path))
-    return [(int(piece), "") if piece.isdigit() else (-1, piece) for piece in pieces]
+    Only what the folder or pattern did not name counts.
+    """
+    patterns = (i for i, part in enumerate(source.parts) if glob.has_magic(part))
+    named = next(patterns, len(source.parts))
+    return any(part.startswith((".", "_")) for part in file.parts[named:])
+
+
+def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
+    """Return a key by which part-2 comes before part-10."""
+    pieces = re.split(r"([0-9]+)", str(path))
+    key = [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in pieces]
+    return key, str(path)
 
 
 @contextmanager
@@ -219,109 +244,16 @@ def read_explained(path: Path) -> Iterator[None]:
         yield
     except InvalidInputError:
         raise
+    except FileNotFoundError:
+        msg = f"{path}: there is no such file."
+        raise InvalidInputError(msg) from None
+    except PermissionError:
+        msg = f"{path}: you have no permission to read this file. Ask its owner for it."
+        raise InvalidInputError(msg) from None
     except (OSError, ValueError, KeyError, EOFError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0] or "it is empty"
         msg = f"{path.name}: the file cannot be read: {reason.rstrip('.')}. Write it again."
         raise InvalidInputError(msg) from error
-
-
-def _kind(path: Path) -> tuple[str, ...]:
-    ending = path.suffix.lower()
-    for kind in (PARQUET, CSV, NPY):
-        if ending in kind:
-            return kind
-    msg = f"{path.name}: only {', '.join(ENDINGS)} files and .zarr are read block by block."
-    raise InvalidInputError(msg)
-
-
-def column_types(path: Path) -> dict[str, Any]:
-    """Return the columns of a file with the types of their numbers; text has type object."""
-    kind = _kind(path)
-    if kind == NPY:
-        array = _memory_map(path)
-        if array.ndim != 2:
-            msg = (
-                f"{path.name}: the array has shape {array.shape}, but a table has rows and columns."
-            )
-            raise InvalidInputError(msg)
-        return {f"column{i + 1}": array.dtype for i in range(array.shape[1])}
-    if kind == PARQUET:
-        from pyarrow import parquet
-
-        schema = parquet.read_schema(path)
-    else:
-        with open_text(path) as reader:
-            schema = reader.schema
-    return {field.name: number_type(field.type) for field in schema}
-
-
-def number_type(arrow: Any) -> Any:
-    """Return the NumPy type of a column of numbers, or object for any other."""
-    from pyarrow import types
-
-    if types.is_floating(arrow) or types.is_integer(arrow) or types.is_boolean(arrow):
-        single = types.is_float16(arrow) or types.is_float32(arrow)
-        return np.dtype(np.float32 if single else np.float64)
-    # A column of a CSV file whose first block is empty has no type yet.
-    return np.dtype(np.float64) if types.is_null(arrow) else np.dtype(object)
-
-
-def open_text(path: Path, columns: Mapping[str, Any] | None = None) -> Any:
-    """Open a CSV file: all columns by what they hold, or some of them as types of Arrow."""
-    from pyarrow import csv
-
-    options = csv.ConvertOptions(
-        null_values=list(MISSING),
-        strings_can_be_null=True,
-        include_columns=list(columns or ()),
-        column_types=columns,
-    )
-    return csv.open_csv(path, parse_options=_parsing(path), convert_options=options)
-
-
-def _parsing(path: Path) -> Any:
-    from pyarrow import csv
-
-    return csv.ParseOptions(delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
-
-
-def _refuse_absent(path: Path, names: Sequence[str], known: Any) -> None:
-    absent = [name for name in names if name not in known]
-    if absent:
-        msg = (
-            f"{path.name}: there is no column {absent[0]!r}. All files of a table need the same "
-            f"columns; this one has {', '.join(map(repr, list(known)[:8]))}."
-        )
-        raise InvalidInputError(msg)
-
-
-def _refuse_text(path: Path, names: Sequence[str], types: Sequence[Any]) -> None:
-    for name, kind in zip(names, types, strict=False):
-        if kind.kind == "O":
-            msg = (
-                f"{path.name}: column {name!r} does not hold numbers, but features do. Name the "
-                f"columns to read, without it: columns=[...]."
-            )
-            raise InvalidInputError(msg)
-
-
-def _memory_map(path: Path) -> Any:
-    return np.load(path, mmap_mode="r", allow_pickle=False)
-
-
-def _table(batch: Any, names: Sequence[str], path: Path) -> npt.NDArray[Any]:
-    """Return columns of a record batch as one array; a missing number is NaN."""
-    columns = []
-    for name in names:
-        kind = number_type(batch.schema.field(name).type)
-        _refuse_text(path, [name], [kind])
-        values = batch.column(name).to_numpy(zero_copy_only=False)
-        # A column without any number is an array of None.
-        columns.append(values.astype(kind, copy=False))
-    rows = np.empty((batch.num_rows, len(names)), dtype=np.result_type(*columns))
-    for position, column in enumerate(columns):
-        rows[:, position] = column
-    return rows
 
 
 def total_bytes(paths: Sequence[Path]) -> int:

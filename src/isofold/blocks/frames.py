@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from isofold.blocks.protocol import float_type
 from isofold.exceptions import InvalidInputError
 
-__all__ = ["FrameColumns"]
+__all__ = ["FrameColumns", "chosen_columns"]
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,13 @@ class FrameColumns:
     dtype: np.dtype[Any]
 
     @classmethod
-    def of(cls, frame: Any) -> Self:
-        """Return the columns of a data frame; refuse those without numbers."""
+    def of(cls, frame: Any, chosen: Sequence[Any] = ()) -> Self:
+        """Return all or some columns of a data frame; refuse those without numbers."""
+        frame = chosen_columns(frame, chosen, "X")
         labels = tuple(frame.columns)
+        if not labels:
+            msg = "X has no columns. Pass a data frame with at least one column of numbers."
+            raise InvalidInputError(msg)
         types = []
         for label, dtype in zip(labels, frame.dtypes, strict=True):
             kind = number_type(dtype)
@@ -43,7 +48,7 @@ class FrameColumns:
                 )
                 raise InvalidInputError(msg)
             types.append(kind)
-        return cls(labels, np.result_type(*types) if types else np.dtype(np.float64))
+        return cls(labels, np.result_type(*types))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,6 +70,15 @@ class FrameColumns:
         except (TypeError, ValueError) as error:
             msg = f"{name}: this partition holds what is no number: {error}. Features are numbers."
             raise InvalidInputError(msg) from error
+
+
+def chosen_columns(frame: Any, chosen: Sequence[Any], name: str) -> Any:
+    """Return a data frame of chosen columns, or as it is; refuse columns that it lacks."""
+    absent = [label for label in chosen if label not in frame.columns]
+    if absent:
+        msg = f"{name}: there is no column {absent[0]!r}. There are {_listed(frame.columns)}."
+        raise InvalidInputError(msg)
+    return frame[list(chosen)] if chosen else frame
 
 
 def number_type(dtype: Any) -> np.dtype[Any] | None:

@@ -35,6 +35,15 @@ __all__ = [
 ]
 
 Missing = Literal["error", "drop", "keep"]
+
+GAP_ADVICE = (
+    "Distances to such a point are undefined. Correct such values, or open the table with "
+    "missing='drop', which leaves rows with NaN out."
+)
+INFINITE_ADVICE = (
+    "Distances to such a point are undefined. Correct these values, or mark them as missing (NaN)."
+)
+
 S = TypeVar("S")
 
 
@@ -139,7 +148,8 @@ class RowRules:
                 f"dtype='float64', which converts it."
             )
             raise InvalidInputError(msg)
-        block = Block(start, rows.astype(self.dtype, copy=False), name)
+        with np.errstate(over="ignore"):  # what is too large is infinite, and refused
+            block = Block(start, rows.astype(self.dtype, copy=False), name)
         return self._without_missing(block)
 
     def _refuse_other_shape(self, array: npt.NDArray[Any], name: str) -> None:
@@ -156,10 +166,11 @@ class RowRules:
     def _without_missing(self, block: Block) -> Block:
         """Return the block as it goes on, with rows that lack a value dropped, kept or refused."""
         if self.missing == "error":
-            check_finite(block.rows, name=block.name)
+            check_finite(block.rows, name=block.name, advice=GAP_ADVICE, start=block.start)
             return block
         gaps = np.isnan(block.rows)
-        check_finite(np.where(gaps, 0.0, block.rows), name=block.name)
+        finite = np.where(gaps, 0.0, block.rows)
+        check_finite(finite, name=block.name, advice=INFINITE_ADVICE, start=block.start)
         if self.missing == "keep" or not gaps.any():
             return block
         kept = np.flatnonzero(~gaps.any(axis=1))
@@ -277,7 +288,7 @@ class MappedBlocks(RowBlocks):
     def __iter__(self) -> Iterator[Block]:
         """Yield the blocks in their order."""
         for block in self.source:
-            yield replace(block, rows=self.function(block.rows))
+            yield replace(block, rows=mapped_rows(self.function, block.rows, self.n_features))
 
     def reduce(
         self,
@@ -292,7 +303,8 @@ class MappedBlocks(RowBlocks):
 
     def parts(self) -> Sequence[TablePart]:
         """Return the parts, in their order."""
-        return [_MappedPart(part, self.source.rules, self.function) for part in self.source.parts()]
+        rules, n_features = self.source.rules, self.n_features
+        return [_MappedPart(part, rules, self.function, n_features) for part in self.source.parts()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,6 +325,7 @@ class _MappedPart:
     part: TablePart
     rules: RowRules
     function: Callable[[FloatArray], FloatArray]
+    n_features: int
 
     @property
     def name(self) -> str:
@@ -324,7 +337,14 @@ class _MappedPart:
 
     def read(self) -> Iterator[npt.NDArray[Any]]:
         for block in blocks_of(self.part, 0, self.rules):
-            yield self.function(block.rows)
+            yield mapped_rows(self.function, block.rows, self.n_features)
+
+
+def mapped_rows(
+    function: Callable[[FloatArray], FloatArray], rows: FloatArray, n_features: int
+) -> FloatArray:
+    """Return what a function makes of rows; of none it makes none."""
+    return function(rows) if len(rows) else np.empty((0, n_features), dtype=rows.dtype)
 
 
 def blocks_of(part: TablePart, start: int, rules: RowRules) -> Iterator[Block]:
@@ -382,7 +402,7 @@ def default_rows(n_features: int) -> int:
 
 def float_type(dtype: npt.DTypeLike) -> np.dtype[Any]:
     """Return the precision in which numbers of a type are computed with."""
-    kind = np.dtype(dtype)
+    kind = np.dtype(dtype).newbyteorder("=")
     return kind if kind in (np.float32, np.float64) else np.dtype(np.float64)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from isofold._dependencies import require
 from isofold._validation import check_choice, check_count
-from isofold.blocks.arrays import ArrayBlocks, SequenceBlocks
+from isofold.blocks.arrays import READ_ONCE, ArrayBlocks, SequenceBlocks, refuse_columns
 from isofold.blocks.files import FileBlocks, find_files, read_explained
 from isofold.blocks.protocol import Missing, RowBlocks
 from isofold.exceptions import InvalidInputError
@@ -29,14 +29,16 @@ def read_blocks(
 
     Parameters
     ----------
-    source : path, list of paths, array, Zarr or Dask collection, list of arrays, or callable
+    source : path, list of paths, array, data frame, Zarr or Dask collection, list, or callable
         A .parquet, .csv, .npy or .zarr file; a folder or a pattern of files, which follow each
-        other in the order of their names; anything with a shape and slices of rows; arrays that
-        follow each other; or a function that returns a new iterator of arrays at every call.
+        other in the order of their names; anything with a shape and slices of rows; arrays or data
+        frames that follow each other; or a function that returns a new iterator of these at every
+        call. Masked entries are missing values.
     columns : sequence of str, default=()
         Columns of Parquet and CSV files and of data frames; all if empty.
     rows : int or None, default=None
-        Rows of a block; None takes blocks of some 32 MB. No result depends on it.
+        Rows of a block; None takes blocks of some 32 MB, and tables of a list as they are. No
+        result depends on it. Not for Dask, whose partitions are the blocks.
     dtype : "float32", "float64" or None, default=None
         Precision; None takes that of the first block, and refuses a block of another one.
     missing : {"error", "drop", "keep"}, default="error"
@@ -65,25 +67,28 @@ def read_blocks(
     check_choice(missing, ("error", "drop", "keep"), name="missing")
     how = {"dtype": dtype, "missing": missing}
     if isinstance(source, RowBlocks):
+        if columns or rows is not None or dtype is not None or missing != "error":
+            msg = (
+                "X is opened already, and how it is read was decided then. Pass columns, rows, "
+                "dtype and missing where it was opened."
+            )
+            raise InvalidInputError(msg)
         return source
     if isinstance(source, str | os.PathLike):
-        return _open(Path(source), columns, rows, how)
+        return _open(_path(source), columns, rows, how)
     if is_dask(source):
-        from isofold.blocks.dask_blocks import DaskBlocks
-
-        return DaskBlocks.of_collection(source, columns=columns, **how)
+        return _open_dask(source, columns, rows, how)
     if isinstance(source, list | tuple) and source and all(_is_path(each) for each in source):
-        paths = [Path(each) for each in source]
-        return FileBlocks(paths, columns=columns, rows=rows, **how)
-    if len(getattr(source, "shape", ())) == 2 and hasattr(source, "dtype"):
+        return FileBlocks(list(map(_path, source)), columns=columns, rows=rows, **how)
+    if hasattr(source, "iloc"):
+        source = [source]
+    elif hasattr(source, "shape") and hasattr(source, "dtype"):
+        if columns:
+            refuse_columns("X")
         return ArrayBlocks(source, rows=rows, **how)
     if callable(source) or isinstance(source, list | tuple):
-        return SequenceBlocks(source, **how)
-    msg = (
-        f"X, a {type(source).__name__}, cannot be read block by block. A map takes two passes, "
-        f"and an iterator can be read only once. Pass a path, an array, a list of arrays, or a "
-        f"function that returns a new iterator at every call."
-    )
+        return SequenceBlocks(source, columns=columns, rows=rows, **how)
+    msg = f"X, a {type(source).__name__}, cannot be read block by block. {READ_ONCE}"
     raise InvalidInputError(msg)
 
 
@@ -98,16 +103,47 @@ def as_blocks(X: Any) -> RowBlocks | None:
 def is_dask(value: Any) -> bool:
     """Return whether a value is a lazy array or data frame of Dask."""
     package = type(value).__module__.partition(".")[0]
-    return package in ("dask", "dask_expr") and hasattr(value, "shape")
+    return package in ("dask", "dask_expr") and isinstance(getattr(value, "ndim", None), int)
 
 
 def _open(path: Path, columns: Sequence[str], rows: int | None, how: dict[str, Any]) -> RowBlocks:
     """Return the blocks of a file, of a folder, or of the files that a pattern names."""
     if path.suffix.lower() == ".zarr" and path.is_dir():
         zarr = require("zarr", extra="zarr", purpose="Reading a .zarr array")
+        if columns:
+            refuse_columns(path.name)
         with read_explained(path):
-            return ArrayBlocks(zarr.open_array(path, mode="r"), rows=rows, name=path.name, **how)
+            array = zarr.open(path, mode="r")
+        if not hasattr(array, "shape"):
+            msg = (
+                f"{path.name}: this is a Zarr group, not an array. Open it with zarr.open_group, "
+                f"and pass the array in it that holds the rows."
+            )
+            raise InvalidInputError(msg)
+        return ArrayBlocks(array, rows=rows, name=path.name, **how)
     return FileBlocks(find_files(path), columns=columns, rows=rows, **how)
+
+
+def _open_dask(
+    collection: Any, columns: Sequence[str], rows: int | None, how: dict[str, Any]
+) -> RowBlocks:
+    """Return the blocks of an array or data frame of Dask."""
+    from isofold.blocks.dask_blocks import DaskBlocks
+
+    if rows is not None:
+        msg = (
+            f"rows={rows} cannot be chosen for Dask, whose partitions are the blocks. Leave it "
+            f"out, and change the partitions with rechunk or repartition."
+        )
+        raise InvalidInputError(msg)
+    return DaskBlocks.of_collection(collection, columns=columns, **how)
+
+
+def _path(source: str | os.PathLike[str]) -> Path:
+    if not os.fspath(source):
+        msg = "The path is empty. Pass the path of a file, of a folder, or a pattern of files."
+        raise InvalidInputError(msg)
+    return Path(source)
 
 
 def _is_path(value: Any) -> bool:

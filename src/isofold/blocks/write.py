@@ -15,14 +15,19 @@ import numpy.typing as npt
 from isofold._dependencies import require
 from isofold._files import PREFIX, atomic_file, explained, read_path, refuse_path
 from isofold.blocks.protocol import Block, RowBlocks
+from isofold.blocks.read import read_blocks
 
-__all__ = ["WRITTEN_ENDINGS", "check_written", "write_blocks"]
+__all__ = ["COORDINATES_ONLY", "WRITTEN_ENDINGS", "ZARR_CHUNK", "check_written", "write_blocks"]
 
-WRITTEN_ENDINGS = (".parquet", ".csv", ".npy", ".zarr")
+COORDINATES_ONLY = (".npy", ".zarr")
+WRITTEN_ENDINGS = (".parquet", ".csv", *COORDINATES_ONLY)
+
+ZARR_CHUNK = 2**18
+"""Rows of a chunk of a .zarr array, whatever the blocks."""
 
 
 def write_blocks(
-    blocks: RowBlocks,
+    blocks: Any,
     path: str | os.PathLike[str],
     *,
     numbered: bool = False,
@@ -32,7 +37,7 @@ def write_blocks(
 
     Parameters
     ----------
-    blocks : RowBlocks
+    blocks : RowBlocks, or anything that `isofold.read_blocks` opens
         The rows, such as `transform` returns for blocks. Columns are called x1, x2, ... unless they
         have names.
     path : path
@@ -60,15 +65,17 @@ def write_blocks(
     >>> n, bool((again == np.eye(5)).all())
     (5, True)
     """
-    names = blocks.names or tuple(f"x{axis + 1}" for axis in range(blocks.n_features))
+    table = read_blocks(blocks)
     target = check_written(path, overwrite=overwrite)
     ending = target.suffix.lower()
+    if numbered and ending in COORDINATES_ONLY:
+        refuse_path(target, f"a {ending} file has no place for row numbers. Write .parquet or .csv")
     if ending == ".zarr":
-        return _write_zarr(blocks, target)
+        return _write_zarr(table, target)
     with atomic_file(path, overwrite=overwrite) as temporary, explained(target):
         if ending == ".npy":
-            return _write_npy(blocks, temporary, blocks.n_features, blocks.dtype)
-        return _write_table(blocks, temporary, names, numbered=numbered)
+            return _write_npy(table, temporary, table.n_features, table.dtype)
+        return _write_table(table, temporary, numbered=numbered)
 
 
 def check_written(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
@@ -97,23 +104,19 @@ def record_batch(block: Block, names: Sequence[str], *, numbered: bool) -> Any:
     return pa.record_batch(columns, list(names))
 
 
-def _write_table(
-    blocks: Iterable[Block], target: Path, names: Sequence[str], *, numbered: bool
-) -> int:
+def _write_table(blocks: RowBlocks, target: Path, *, numbered: bool) -> int:
     """Write Parquet or CSV, as the name of the file says."""
     from pyarrow import csv, parquet
 
+    names = blocks.names or tuple(f"x{axis + 1}" for axis in range(blocks.n_features))
+    none = Block(0, np.empty((0, blocks.n_features), dtype=blocks.dtype))
+    schema = record_batch(none, names, numbered=numbered).schema
     make = parquet.ParquetWriter if target.suffix.lower() == ".parquet" else csv.CSVWriter
-    writer, n = None, 0
-    try:
+    n = 0
+    with make(target, schema) as writer:
         for block in blocks:
-            batch = record_batch(block, names, numbered=numbered)
-            writer = make(target, batch.schema) if writer is None else writer
-            writer.write_batch(batch)
+            writer.write_batch(record_batch(block, names, numbered=numbered))
             n += len(block.rows)
-    finally:
-        if writer is not None:
-            writer.close()
     return n
 
 
@@ -139,21 +142,16 @@ def write_header(file: Any, n: int, width: int, dtype: npt.DTypeLike) -> None:
 def _write_zarr(blocks: RowBlocks, path: Path) -> int:
     zarr = require("zarr", extra="zarr", purpose="Writing a .zarr array")
     temporary = path.with_name(f"{PREFIX}{secrets.token_hex(6)}-{path.name}")
-    n, array = 0, None
+    shape = (0, blocks.n_features)
+    chunks = (max(1, min(blocks.n_rows or ZARR_CHUNK, ZARR_CHUNK)), blocks.n_features)
     try:
         with explained(path):
+            array = zarr.create_array(temporary, shape=shape, chunks=chunks, dtype=blocks.dtype)
             for block in blocks:
-                if array is None:
-                    chunks = (max(1, len(block.rows)), blocks.n_features)
-                    array = zarr.create_array(
-                        temporary, shape=(0, blocks.n_features), chunks=chunks, dtype=blocks.dtype
-                    )
                 array.append(block.rows)
-                n += len(block.rows)
             if path.exists():
                 shutil.rmtree(path)
-            if array is not None:
-                temporary.replace(path)
+            temporary.replace(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    return n
+    return int(array.shape[0])

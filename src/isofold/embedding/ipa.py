@@ -38,8 +38,10 @@ from isofold._findings import Diagnosis, Finding, setting
 from isofold._progress.stages import interrupted
 from isofold._typing import Auto, Clusterer, FloatArray, IntArray, Metric, PairKernel
 from isofold._validation import check_count, check_seed, refuse_extreme_units
+from isofold.blocks.read import as_blocks
 from isofold.embedding.embedder import Embedder
 from isofold.embedding.ipa_update import refuse_update, update
+from isofold.embedding.streaming import stream_kept
 from isofold.exceptions import InvalidInputError
 from isofold.extension.patch_map import MappedPoints, assemble
 from isofold.extension.placed_outliers import find_placed_outliers
@@ -254,9 +256,9 @@ class IPA(Embedder):
 
         Parameters
         ----------
-        X : array-like of shape (n_new, n_features)
-            The new points. Fewer than ``n_components + 3`` of them in a new region extend nothing
-            yet: they are outliers until more have come.
+        X : array-like of shape (n_new, n_features), RowBlocks or Dask collection
+            The new points; a table in blocks is read into memory. Fewer than ``n_components + 3``
+            of them in a new region extend nothing yet: they are outliers until more have come.
         y : None
             Ignored; there for scikit-learn's pipelines.
 
@@ -294,9 +296,12 @@ class IPA(Embedder):
             return self.fit(X, y)
         with one_fit(self):
             refuse_update(self)
+            blocks = as_blocks(X)
+            X = X if blocks is None else blocks.to_array()
             points = np.ascontiguousarray(self._validate(X, reset=False))
             fit = update(self, points, check_seed(self.random_state))
-            self._record(fit, fit.embedding)
+            with stream_kept(self):
+                self._record(fit, fit.embedding)
             self._warn()
         return self
 

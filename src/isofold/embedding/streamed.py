@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -14,6 +15,7 @@ from isofold._base import BaseEmbedder, Fit, one_fit
 from isofold.blocks.arrays import ArrayBlocks
 from isofold.blocks.protocol import Block, MappedBlocks, RowBlocks
 from isofold.blocks.read import as_blocks
+from isofold.blocks.sample import KeyedSample
 from isofold.embedding.streaming import Look, Pass, PlaceBlock, StreamedFit, reduce_pass, seen_rows
 from isofold.exceptions import InvalidInputError
 from isofold.extension.row_map import RowMap
@@ -56,6 +58,7 @@ class StreamedEmbedder(BaseEmbedder, auto_wrap_output_keys=None):  # type: ignor
         """
         blocks = as_blocks(X)
         if blocks is None:
+            _refuse_sample_size(fit_params)
             return super().fit(X, y, **fit_params)
         self._fit_blocks(blocks, y, reduce_pass(blocks), **fit_params)
         return self
@@ -75,6 +78,7 @@ class StreamedEmbedder(BaseEmbedder, auto_wrap_output_keys=None):  # type: ignor
         """
         blocks = as_blocks(X)
         if blocks is None:
+            _refuse_sample_size(fit_params)
             return super().fit_transform(X, y, **fit_params)
         is_lazy = hasattr(blocks, "reduce_and_map")
         kept = _KeptByWorkers(blocks) if is_lazy else _KeptImages(blocks)
@@ -147,12 +151,36 @@ class StreamedEmbedder(BaseEmbedder, auto_wrap_output_keys=None):  # type: ignor
         with one_fit(self):
             work = StreamedFit.of(self, sample_size=sample_size)
             sample = work.draw(blocks)
+            _refuse_other_length(y, blocks.n_rows, sample)
             stream = work.fit(sample, y, **fit_params)
             stream = work.place(sample, stream, run, y, **fit_params)
             work.record(stream)
             if blocks.names:
                 self.feature_names_in_ = np.array(blocks.names, dtype=object)
             self._warn()
+
+
+def _refuse_sample_size(fit_params: Mapping[str, Any]) -> None:
+    if "sample_size" in fit_params:
+        msg = (
+            "sample_size is for tables that are read block by block. Pass "
+            "isofold.read_blocks(X), or leave it out: all rows of an array are fitted."
+        )
+        raise InvalidInputError(msg)
+
+
+def _refuse_other_length(y: Any, n_rows: int | None, sample: KeyedSample) -> None:
+    """Refuse labels that are not one for each row that is read, dropped ones included."""
+    if y is None:
+        return
+    n = int(sample.rows[-1]) + 1 if n_rows is None else n_rows
+    if len(y) < n or (n_rows is not None and len(y) > n):
+        known = "at least " if n_rows is None else ""
+        msg = (
+            f"y has {len(y):,} entries, but the table has {known}{n:,} rows. Pass one for each "
+            f"row, also for rows that are left out."
+        )
+        raise InvalidInputError(msg)
 
 
 class _KeptByWorkers:

@@ -13,6 +13,7 @@ Samples are chosen by keys of row numbers, so that nothing depends on how rows a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol, Self, TypeVar
@@ -31,7 +32,10 @@ from isofold.extension.coverage import Coverage
 from isofold.extension.row_map import RowMap
 from isofold.neighbors import build_search
 
-__all__ = ["Look", "PlaceBlock", "Stream", "StreamRules", "StreamedFit"]
+__all__ = ["Look", "PlaceBlock", "Stream", "StreamRules", "StreamedFit", "stream_kept"]
+
+STREAM_CODES = ("streamed", "held_out", "joined_rows", "far_rows")
+"""Findings about how a map was made of a table in blocks."""
 
 S = TypeVar("S")
 
@@ -303,6 +307,18 @@ class StreamedFit:
         if stream.n_far:
             fraction = stream.n_far / stream.n_rows
             yield Finding.of("far_rows", value=fraction, n=stream.n_far, n_rows=stream.n_rows)
+
+
+@contextmanager
+def stream_kept(embedder: BaseEmbedder) -> Iterator[None]:
+    """Keep what was found in a table when its map is extended: it stays true of these samples."""
+    stream = vars(embedder).get("stream_")
+    found = [each for each in embedder.diagnosis_ if each.code in STREAM_CODES]
+    yield
+    if stream is not None:
+        embedder.stream_ = stream
+        others = [each for each in embedder.diagnosis_ if each.code not in STREAM_CODES]
+        embedder.diagnosis_ = Diagnosis((*others, *found))
 
 
 def _growing(first: int, most: int, growth: int) -> Iterator[int]:

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from isofold._typing import IntArray
-from isofold.blocks.files import open_text, read_explained
+from isofold.blocks.columns import open_text
+from isofold.blocks.files import read_explained
 from isofold.tables.columnar import column_of, text_of
 from isofold.tables.table import EXACT
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from isofold._dependencies import require
 from isofold._typing import FloatArray, IntArray
-from isofold.blocks.write import write_header
+from isofold.blocks.write import ZARR_CHUNK, write_header
 from isofold.tables.write import TABLE_ENDINGS, arrow_of, map_columns
 
 __all__ = ["STREAMED_ENDINGS", "MapChunk", "write_chunks"]
@@ -21,9 +21,6 @@ STREAMED_ENDINGS = (*TABLE_ENDINGS, ".npy", ".zarr")
 
 ROW_GROUP = 2**20
 """Rows of a row group of a Parquet file that is written at once."""
-
-ZARR_CHUNK = 2**18
-"""Rows of a chunk of a Zarr array."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
-from isofold.blocks.files import MISSING
+from isofold.blocks.columns import MISSING, is_number, seems_data
 from isofold.exceptions import InvalidInputError
 from isofold.tables.sources import Source
 from isofold.tables.text_safety import quoted, refusal
@@ -17,8 +17,6 @@ __all__ = ["MISSING", "TextLayout", "find_layout", "is_number"]
 DELIMITERS = (",", "\t", ";", "|")
 SAMPLE_BYTES = 2**16
 SAMPLE_ROWS = 50
-FEWEST_NUMBERED = 4
-NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?inf(inity)?\s*", re.I)
 
 
 @dataclass(frozen=True)
@@ -55,11 +53,6 @@ def find_layout(
     first = _first_row(text, delimiter, source)
     has_header, notes = (header, ()) if header is not None else _header(first, source.name)
     return TextLayout(delimiter, has_header, first, notes)
-
-
-def is_number(field: str) -> bool:
-    """Return whether a field reads as a number."""
-    return NUMBER.fullmatch(field) is not None
 
 
 def _sniffed(text: bytes, source: Source) -> str:
@@ -116,8 +109,7 @@ def _header(first: tuple[str, ...], name: str) -> tuple[bool, tuple[str, ...]]:
             f"{quoted(decimals[0])} looks like data. If it is data, pass --no-header."
         )
         return True, (note,)
-    counted = [str(i) for i in range(len(filled))]
-    if filled == counted and len(filled) >= FEWEST_NUMBERED:
+    if not seems_data(first):
         note = (
             f"The first row of {name} counts 0, 1, 2, ...: these are taken for the names of the "
             f"columns. If they are data, pass --no-header."

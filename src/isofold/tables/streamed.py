@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +11,8 @@ import numpy as np
 
 from isofold._typing import FloatArray
 from isofold._validation import check_finite
-from isofold.blocks.files import (
-    column_types,
-    find_files,
-    open_text,
-    read_explained,
-)
+from isofold.blocks.columns import CSV, column_types, open_text
+from isofold.blocks.files import find_files, read_explained
 from isofold.blocks.protocol import Block, RowBlocks
 from isofold.blocks.read import read_blocks
 from isofold.blocks.summary import TableSummary
@@ -34,7 +29,7 @@ from isofold.tables.select import Selection
 from isofold.tables.sniff import SAMPLE_BYTES, find_layout
 from isofold.tables.sources import find_source
 from isofold.tables.table import Column, Table
-from isofold.tables.text_safety import listed, quoted, refusal
+from isofold.tables.text_safety import quoted, refusal
 
 __all__ = ["BlockPreparation", "Streamed", "choose_features", "open_streamed", "rows_of_model"]
 
@@ -114,13 +109,13 @@ def _head_of_array(blocks: RowBlocks, source: str) -> Table:
 
 def _head(path: Path) -> Table:
     """Return the columns of a file, text with some examples."""
-    with read_explained(path):
-        types = column_types(path)
     if path.suffix.lower() == ".npy":
         return _head_of_array(read_blocks(path), path.name)
     with read_explained(path):
+        if path.suffix.lower() in CSV:
+            _refuse_other_layout(path)
+        types = column_types(path)
         batch = _first_batch(path)
-    _refuse_repeated(path, batch.schema.names)
     columns = []
     for name in batch.schema.names:
         is_text = types[name].kind == OBJECT
@@ -132,8 +127,7 @@ def _head(path: Path) -> Table:
 
 def _first_batch(path: Path) -> Any:
     """Return some rows of a file as a record batch."""
-    if path.suffix.lower() in (".csv", ".tsv"):
-        _refuse_other_layout(path)
+    if path.suffix.lower() in CSV:
         with open_text(path) as reader:
             return reader.read_next_batch().slice(0, EXAMPLES)
     import pyarrow as pa
@@ -160,13 +154,6 @@ def _refuse_other_layout(path: Path) -> None:
             f"{seen}. Read block by block, a .csv file has commas, a .tsv file tabs, and both a "
             f"first row of names. Write it so, or as .parquet."
         )
-        raise refusal(quoted(path.name)[1:-1], problem)
-
-
-def _refuse_repeated(path: Path, names: list[str]) -> None:
-    repeated = [name for name, n in Counter(names).items() if n > 1]
-    if repeated:
-        problem = f"several columns have the same name: {listed(repeated)}. Rename them."
         raise refusal(quoted(path.name)[1:-1], problem)
 
 
