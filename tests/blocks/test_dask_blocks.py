@@ -10,7 +10,7 @@ import sklearn
 
 from isofold import IPA, PLML, read_blocks
 from isofold.blocks.dask_blocks import DaskBlocks
-from isofold.exceptions import InvalidInputError
+from isofold.exceptions import InputTypeError, InvalidInputError
 from support.dask_readers import as_frame, counted_array, counted_frame, reads, sheet
 
 X = sheet(1500)
@@ -197,6 +197,19 @@ def test_a_bad_block_of_an_array_is_named(known):
             PLML().fit(table, sample_size=SIZE)
         with pytest.raises(InvalidInputError, match=f"X, partition 2, .*{message}"):
             known[0].transform(table).compute()
+
+
+def test_what_later_rows_hold_is_named_by_their_numbers(known):
+    bad = X.copy()
+    bad[1200, 1] = np.nan
+    for table in (da.from_array(bad, chunks=(500, 3)), da.ma.masked_invalid(da.from_array(bad))):
+        with pytest.raises(InvalidInputError, match=r"1 NaN .* index \(1200, 1\)"):
+            known[0].transform(table).compute()
+
+
+def test_delayed_values_are_refused():
+    with pytest.raises(InputTypeError, match="from_delayed"):
+        PLML().fit(dask.delayed(X))
 
 
 def test_a_refused_table_leaves_the_model_as_it_was(known):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 from uuid import uuid4
 
 import numpy as np
@@ -227,7 +227,7 @@ class DaskBlocks(RowBlocks):
             return self.collection.map_partitions(_map_frame, work, meta=images.empty_frame())
         # A future stands for itself in a graph, a delayed value for its key.
         given = work.key if hasattr(work, "__dask_graph__") else work
-        tasks = [Task(part.source, part.name) for part in self._parts]
+        tasks = self._known_tasks()
         chunks = {number: task.call(given) for number, task in enumerate(tasks)}
         return self._array(chunks, [work, *(task.source for task in tasks)], images)
 
@@ -237,12 +237,16 @@ class DaskBlocks(RowBlocks):
 
     def _tasks(self) -> list[Task]:
         """Return a task for every part, which knows the number of its first row."""
-        parts = self.counted().parts()
-        starts = np.cumsum([0, *(part.n_rows or 0 for part in parts)])
-        return [
-            Task(part.source, part.name, int(start))
-            for part, start in zip(self._parts, starts[:-1], strict=True)
-        ]
+        self.counted()
+        return self._known_tasks()
+
+    def _known_tasks(self) -> list[Task]:
+        """Return a task for every part, with the number of its first row where that is known."""
+        tasks, start = [], cast("int | None", 0)
+        for part in self._parts if self._counted is None else self._counted._parts:
+            tasks.append(Task(part.source, part.name, start))
+            start = None if start is None or part.n_rows is None else start + part.n_rows
+        return tasks
 
     def _tasks_to_count(self) -> list[Task]:
         """Return tasks that see the rows; one column of data frames, so that files read no more."""

@@ -12,7 +12,7 @@ from isofold._validation import check_choice, check_count
 from isofold.blocks.arrays import READ_ONCE, ArrayBlocks, SequenceBlocks, refuse_columns
 from isofold.blocks.files import FileBlocks, find_files, read_explained
 from isofold.blocks.protocol import Missing, RowBlocks
-from isofold.exceptions import InvalidInputError
+from isofold.exceptions import InputTypeError, InvalidInputError
 
 __all__ = ["as_blocks", "read_blocks"]
 
@@ -96,6 +96,12 @@ def as_blocks(X: Any) -> RowBlocks | None:
     """Return lazy tables as row blocks: row blocks, Dask and Zarr; None for anything else."""
     if isinstance(X, RowBlocks):
         return X
+    if hasattr(type(X), "__dask_graph__") and not is_dask(X):
+        msg = (
+            f"X is a {type(X).__name__} of Dask, which does not say what it holds. Pass "
+            f"X.compute(), or a Dask array made with dask.array.from_delayed."
+        )
+        raise InputTypeError(msg)
     is_zarr = type(X).__module__.partition(".")[0] == "zarr" and hasattr(X, "chunks")
     return read_blocks(X) if is_zarr or is_dask(X) else None
 
