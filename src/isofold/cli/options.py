@@ -193,26 +193,27 @@ class MemoryType(click.ParamType):
         return int(float(found[1]) * unit ** " kmgt".index(found[2] or " "))
 
 
+def memory_option(function: Any) -> Any:
+    """Add the option of tables that are read block by block on this machine."""
+    return option(
+        "--memory",
+        section=LARGE,
+        type=MemoryType(),
+        metavar="SIZE",
+        help="Read the table block by block and stay below this much memory, such as 2GB.",
+    )(function)
+
+
 def stream_options(function: Any) -> Any:
     """Add the options of tables that are read block by block."""
-    for decorate in (
-        option(
-            "--scheduler",
-            section=LARGE,
-            metavar="ADDRESS",
-            help="Work on a Dask scheduler, such as tcp://127.0.0.1:8786. Its workers must see the "
-            "files of FILE and OUT under the same names.",
-        ),
-        option(
-            "--memory",
-            section=LARGE,
-            type=MemoryType(),
-            metavar="SIZE",
-            help="Read the table block by block and stay below this much memory, such as 2GB.",
-        ),
-    ):
-        function = decorate(function)
-    return function
+    function = option(
+        "--scheduler",
+        section=LARGE,
+        metavar="ADDRESS",
+        help="Work on a Dask scheduler, such as tcp://127.0.0.1:8786. Its workers must see the "
+        "files of FILE and OUT under the same names.",
+    )(function)
+    return memory_option(function)
 
 
 def work_options(function: Any) -> Any:

@@ -369,7 +369,7 @@ _CLUSTERING = {
 _STREAMING = {
     "streamed": Text(
         "The table has {n:#row}. The map was fitted to {n_fitted:,} of them, drawn at random; "
-        "every row is placed by the fitted map."
+        "every row is placed by the fitted map. The figures of the map are those of fitted rows."
     ),
     "held_out": Text(
         "Rows that were not used to fit the map are placed less well: distances to their nearest "

@@ -10,16 +10,20 @@ import click
 from isofold._format import count
 from isofold.cli.command import command, option
 from isofold.cli.console import current_console, put, put_csv, put_json, watched
-from isofold.cli.options import chosen, data_options, file_argument, work_options
+from isofold.cli.options import chosen, data_options, file_argument, memory_option, work_options
 
 if TYPE_CHECKING:
+    from isofold.cli.console import Console
+    from isofold.cli.steps.inputs import ReadOptions
     from isofold.quality import Scorecard
+    from isofold.quality.score_table import ScoreTable
 
 
 @command(
     "evaluate",
     "isofold evaluate data.csv map.csv",
     "isofold evaluate data.csv umap.npy --label species  # a map that another tool made",
+    "isofold evaluate big.parquet map.parquet --memory 2GB  # larger than memory",
     "isofold evaluate data.csv map.csv --json > scores.json  # for scripts",
 )
 @file_argument("file")
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
 @option("--json", "as_json", section="Measures", is_flag=True, help="Write JSON.")
 @option("--csv", "as_csv", section="Measures", is_flag=True, help="Write comma-separated values.")
 @data_options
+@memory_option
 @work_options
 def evaluate_command(file: Path, embedding: Path, **options: Any) -> None:
     """Measure how true a map is, whatever tool made it.
@@ -39,18 +44,51 @@ def evaluate_command(file: Path, embedding: Path, **options: Any) -> None:
     FILE holds the data, EMBEDDING the map: a file of isofold, or any table of coordinates with one
     row for every row of the data. The measures go to standard output. Use the same --columns,
     --missing and --scale as for the map.
+
+    Tables larger than memory are measured at 1,000 random rows, whose neighbors are found among all
+    rows; every figure has a 99% interval.
     """
     from isofold.assessment.verdict import verdict
-    from isofold.cli.steps.hints import scale_hint
-    from isofold.cli.steps.inputs import ReadOptions, prepare_table, read_file, tell_unlabeled
-    from isofold.cli.steps.maps import read_map
-    from isofold.cli.steps.scores import NEIGHBORS
-    from isofold.quality import scorecard
+    from isofold.cli.steps.inputs import ReadOptions
+    from isofold.cli.steps.sources import StreamOptions, why_streamed
 
     if options["as_json"] and options["as_csv"]:
         msg = "Choose one of --json and --csv."
         raise click.UsageError(msg, click.get_current_context())
     console, reading = current_console(), chosen(ReadOptions, options)
+    streaming = StreamOptions(options["memory"])
+    reason = why_streamed(file, streaming)
+    card: ScoreTable
+    if reason is None:
+        card, notes = _at_once(file, embedding, reading, options, console)
+    else:
+        from isofold.cli.steps.evaluating import evaluate_streamed
+
+        console.say(f"Reading {file.name} block by block: {reason}.")
+        card, notes = evaluate_streamed(
+            file, embedding, reading, streaming,
+            n_neighbors=options["n_neighbors"],
+            seed=options["seed"],
+            jobs=options["jobs"],
+            console=console,
+        )  # fmt: skip
+    for text in notes:
+        console.note(text)
+    text = verdict(card.summary)
+    _put(card, text, options)
+    console.say(text)
+
+
+def _at_once(
+    file: Path, embedding: Path, reading: ReadOptions, options: dict[str, Any], console: Console
+) -> tuple[Scorecard, tuple[str, ...]]:
+    """Measure a map of a table that fits into memory; return what is to be noted, too."""
+    from isofold.cli.steps.hints import scale_hint
+    from isofold.cli.steps.inputs import prepare_table, read_file, tell_unlabeled
+    from isofold.cli.steps.maps import read_map
+    from isofold.cli.steps.scores import NEIGHBORS
+    from isofold.quality import scorecard
+
     table = read_file(file, reading)
     prepared = prepare_table(table, reading)
     Y, which = read_map(embedding, prepared, encoding=reading.encoding)
@@ -72,17 +110,13 @@ def evaluate_command(file: Path, embedding: Path, **options: Any) -> None:
             random_state=options["seed"],
             n_jobs=options["jobs"],
         )  # fmt: skip
-    for text in seen.messages:
-        console.note(text)
     question = scale_hint(table, prepared, reading, Y=Y, which=which, seed=options["seed"])
     if question is not None:
         console.warn(question)
-    text = verdict(card.summary)
-    _put(card, text, options)
-    console.say(text)
+    return card, tuple(seen.messages)
 
 
-def _put(card: Scorecard, text: str, options: dict[str, Any]) -> None:
+def _put(card: ScoreTable, text: str, options: dict[str, Any]) -> None:
     rows = [
         {
             "measure": entry.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from isofold.exceptions import InvalidInputError
 if TYPE_CHECKING:
     from isofold.tables import Prepared, Table
 
-__all__ = ["read_map", "read_places"]
+__all__ = ["ROW", "axis_names", "read_map", "read_places"]
 
 ROW = "row"
 
@@ -31,7 +32,7 @@ def read_map(
         found = prepare(read_table(path, key=MAP_KEY), missing="drop")
         return _by_number(path, found.X, found.rows.astype(float), prepared)
     table = read_table(path, encoding=encoding or "utf-8")
-    names = _coordinate_names(table)
+    names = axis_names(table.names) or None
     Y = prepare(table, columns=names, missing="error").X
     # Of a map that isofold wrote; a table of coordinates may have its own column of that name.
     is_ours = names is not None or table.block is not None
@@ -57,15 +58,15 @@ def read_places(path: Path, n_axes: int, *, encoding: str) -> FloatArray:
     from isofold.tables import Preprocessing, preprocess, read_table
 
     table = read_table(path, encoding=encoding or "utf-8")
-    return preprocess(table, Preprocessing(_coordinate_names(table) or n_axes, missing="error")).X
+    return preprocess(table, Preprocessing(axis_names(table.names) or n_axes, missing="error")).X
 
 
-def _coordinate_names(table: Table) -> tuple[str, ...] | None:
-    """Return x1, x2, ... if the table has them; else None, and all numbers are coordinates."""
-    names, found = set(table.names), list[str]()
-    while f"x{len(found) + 1}" in names:
+def axis_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return x1, x2, ... as far as a table has them; if it has none, all are coordinates."""
+    known, found = set(names), list[str]()
+    while f"x{len(found) + 1}" in known:
         found.append(f"x{len(found) + 1}")
-    return tuple(found) or None
+    return tuple(found)
 
 
 def _row_numbers(table: Table) -> FloatArray | None:
