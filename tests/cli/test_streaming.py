@@ -13,33 +13,15 @@ from pyarrow import csv, parquet
 
 import isofold
 from isofold.blocks.checkpoint import Checkpoint, Fingerprint
-from isofold.datasets import swiss_roll
 from isofold.storage import load_with_notes
 from isofold.tables import prepare, read_table, write_embedding
 from support.command_runs import PATIENCE, run, run_program
-
-N_ROWS, N_PARTS = 400, 5
-MAKE = ("--method", "ipa")
+from support.streamed_tables import MAKE, N_ROWS, points_of, roll_columns, write_parts
 
 
 @pytest.fixture(scope="module")
 def columns():
-    roll = swiss_roll(N_ROWS, width=21.0, uniform=True, random_state=0)
-    kinds = np.where(roll.truth[:, 0] > np.median(roll.truth[:, 0]), "far", "near")
-    return {"x": roll.X[:, 0], "y": roll.X[:, 1], "z": roll.X[:, 2], "kind": kinds}
-
-
-def write_parts(folder, columns, n_parts=N_PARTS):
-    """Write columns as Parquet files that follow each other."""
-    folder.mkdir(parents=True)
-    for number, rows in enumerate(np.array_split(np.arange(len(columns["x"])), n_parts)):
-        table = pa.table({name: values[rows] for name, values in columns.items()})
-        parquet.write_table(table, folder / f"part-{number}.parquet")
-    return folder
-
-
-def points_of(columns):
-    return np.column_stack([columns[name] for name in "xyz"])
+    return roll_columns()
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
-from isofold._files import finish_file
+from isofold._files import check_store, finish_file
 from isofold._format import count
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray
@@ -23,6 +24,7 @@ from isofold.tables import check_map_rows
 from isofold.tables.label_column import LabelColumn, LabelReader
 from isofold.tables.map_files import MapChunk, write_chunks
 from isofold.tables.streamed import BlockPreparation
+from isofold.tables.write import PERMISSION
 
 if TYPE_CHECKING:
     from isofold.cli.console import Console
@@ -226,17 +228,19 @@ def put_output(
         write(made)
         checkpoint.note_written(path, made)
         if made.is_dir():
-            _replace_folder(checkpoint, made, path)
+            _replace_store(checkpoint, made, path, overwrite=overwrite)
         else:
-            finish_file(made, path, overwrite=overwrite, permission="--force")
+            finish_file(made, path, overwrite=overwrite, permission=PERMISSION)
 
 
-def _replace_folder(checkpoint: Checkpoint, made: Path, path: Path) -> None:
-    """Let a folder become an output; an older one goes when the new one is whole."""
-    if path.exists():
+def _replace_store(checkpoint: Checkpoint, made: Path, path: Path, *, overwrite: bool) -> None:
+    """Let a Zarr array become an output; an older one goes when the new one is whole."""
+    check_store(path, overwrite=overwrite, permission=PERMISSION)
+    final = Path(os.path.realpath(path))  # a link stays a link
+    if final.exists():
         checkpoint.forget("replaced")
-        path.replace(checkpoint.folder / "replaced")
-    made.replace(path)
+        final.replace(checkpoint.folder / "replaced")
+    made.replace(final)
 
 
 def write_placed(

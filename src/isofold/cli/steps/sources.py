@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from isofold._files import is_store
 from isofold._format import bytes_text
 from isofold._memory import available_bytes
 
@@ -26,6 +27,8 @@ __all__ = [
 ]
 
 STREAMABLE = (".parquet", ".pq", ".csv", ".tsv", ".npy")
+SIGNS = "*?["
+"""Signs of a pattern of names."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,9 @@ def why_streamed(file: Path, options: StreamOptions) -> str | None:
     if options.scheduler is not None:
         return "--scheduler is given"
     if file.is_dir():
-        from isofold.tables.sources import ZARR_MARKS
-
-        is_store = any((file / mark).exists() for mark in ZARR_MARKS)
-        return None if is_store else "it is a folder of files"
+        return None if is_store(file) else "it is a folder of files"
     if not file.exists():
-        return "it is a pattern of names" if any(sign in file.name for sign in "*?[") else None
+        return "it is a pattern of names" if any(sign in str(file) for sign in SIGNS) else None
     available = available_bytes()
     size = file.stat().st_size
     is_readable = file.suffix.lower() in STREAMABLE
