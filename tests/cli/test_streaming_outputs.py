@@ -7,7 +7,7 @@ import isofold
 from isofold.blocks import write_blocks
 from isofold.exceptions import InvalidInputError
 from support.command_runs import run
-from support.streamed_tables import MAKE, points_of, roll_columns, write_parts
+from support.streamed_tables import MAKE, points_of, roll_columns
 
 MEMORY = ("--memory", "2GB")
 

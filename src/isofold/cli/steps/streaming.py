@@ -49,10 +49,10 @@ from isofold.cli.steps.sources import (
 )
 from isofold.embedding.streaming import Look, PlaceBlock, Stream, StreamedFit
 from isofold.storage import load, save
-from isofold.tables.label_column import LabelColumn
+from isofold.tables.label_column import LabelColumn, check_label
 from isofold.tables.preparation import Prepared
 from isofold.tables.select import Selection, select
-from isofold.tables.streamed import BlockPreparation, open_streamed
+from isofold.tables.streamed import BlockPreparation, Streamed, open_streamed
 
 if TYPE_CHECKING:
     from isofold.assessment import Assessment, DensityTiles
@@ -82,6 +82,9 @@ def embed_streamed(
     selection = select(
         table.head, columns=reading.columns, exclude=reading.exclude, label=reading.label
     )
+    label = _label_name(table, selection)
+    if label is not None:
+        check_label(table.paths, label)
     n_columns = len(selection.features) if table.has_names else table.head.n_wide
     work, block_rows = plan_fit(work, streaming.memory, n_columns)
     folder = checkpoint_of(outputs)
@@ -150,7 +153,8 @@ def _embed(
         with one_fit(work.embedder):
             stream = work.place(looked.sample, stream, passes.run, None)
         work.record(stream)
-        label = _label_of(run, selection)
+        name = _label_name(run.table, selection)
+        label = None if name is None else LabelColumn.of(run.table.paths, name)
         if outputs.map is not None:
             write_placed(
                 outputs.map, run.checkpoint, passes.memory(len(passes.looks)),
@@ -216,10 +220,10 @@ def _merge_looks(one: Look, other: Look) -> Look:
     return one.merged(other)
 
 
-def _label_of(run: StreamedRun, selection: Selection) -> LabelColumn | None:
-    if selection.label is None or not run.table.has_names:
+def _label_name(table: Streamed, selection: Selection) -> str | None:
+    if selection.label is None or not table.has_names:
         return None
-    return LabelColumn.of(run.table.paths, run.table.head.names[selection.label])
+    return table.head.names[selection.label]
 
 
 def _points_at(rows: IntArray, sample: KeyedSample, far: KeyedSample) -> FloatArray:

@@ -1,0 +1,48 @@
+"""What is refused before or while a table is read in blocks, and what is left behind then."""
+
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+from support.command_runs import run
+from support.streamed_tables import MAKE, roll_columns, write_parts
+
+MEMORY = ("--memory", "2GB")
+
+
+@pytest.fixture(scope="module")
+def columns():
+    return roll_columns()
+
+
+@pytest.fixture(scope="module")
+def model(columns, tmp_path_factory):
+    """A model that knows of the label."""
+    made = tmp_path_factory.mktemp("refusals")
+    parquet.write_table(pa.table(columns), made / "all.parquet")
+    result = run("embed", made / "all.parquet", *MAKE, "--label", "kind", "--model", made / "m.iso")
+    assert result.exit_code == 0, result.stderr
+    return made / "m.iso"
+
+
+@pytest.fixture
+def folder(columns, tmp_path):
+    return write_parts(tmp_path / "parts", columns, n_parts=3)
+
+
+@pytest.mark.parametrize("command", ["embed", "transform"])
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_label_must_be_in_all_files(folder, model, command, ending):
+    if ending == "csv":
+        for path in folder.iterdir():
+            csv.write_csv(parquet.read_table(path), path.with_suffix(".csv"))
+            path.unlink()
+    last = folder / f"part-2.{ending}"
+    write = csv.write_csv if ending == "csv" else parquet.write_table
+    write(pa.table({name: [1.0] for name in "xyz"}), last)
+    out = folder.parent / "map.csv"
+    first, how = ((), (*MAKE, "--label", "kind")) if command == "embed" else ((model,), ())
+    result = run(command, *first, folder, "-o", out, *how)
+    assert result.exit_code == 2, result.stderr
+    assert f"part-2.{ending}: there is no column 'kind', which holds the labels" in result.stderr
+    assert list(folder.parent.iterdir()) == [folder]
