@@ -46,3 +46,20 @@ def test_label_must_be_in_all_files(folder, model, command, ending):
     assert result.exit_code == 2, result.stderr
     assert f"part-2.{ending}: there is no column 'kind', which holds the labels" in result.stderr
     assert list(folder.parent.iterdir()) == [folder]
+
+
+@pytest.mark.parametrize("ending", [".npy", ".zarr"])
+@pytest.mark.parametrize("command", ["embed", "transform"])
+def test_coordinates_alone_cannot_tell_rows_left_out(folder, model, command, ending):
+    pytest.importorskip("zarr")
+    table = parquet.read_table(folder / "part-0.parquet").to_pydict()
+    table["y"][-1] = None  # at the end of a block, so that those before it are as if it was not
+    parquet.write_table(pa.table(table), folder / "part-0.parquet")
+    out = folder.parent / f"map{ending}"
+    first, how = ((), MAKE) if command == "embed" else ((model,), ())
+    result = run(command, *first, folder, "-o", out, *how)
+    assert result.exit_code == 2, result.stderr
+    assert f"map{ending}: rows with missing values are left out, and a {ending}" in result.stderr
+    assert "Write .csv, .tsv or .parquet" in result.stderr
+    assert ("--missing median" in result.stderr) == (command == "embed")
+    assert not out.exists()

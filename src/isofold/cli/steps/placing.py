@@ -18,12 +18,12 @@ from isofold._progress.stages import stage
 from isofold._typing import FloatArray
 from isofold.blocks.checkpoint import Checkpoint, PassMemory, disk_explained
 from isofold.blocks.protocol import Block, RowBlocks
-from isofold.exceptions import ClusterError
+from isofold.exceptions import ClusterError, InvalidInputError
 from isofold.extension.out_of_range import find_outside
-from isofold.tables import check_map_rows
 from isofold.tables.label_column import LabelColumn, LabelReader
 from isofold.tables.map_files import MapChunk, write_chunks
 from isofold.tables.streamed import BlockPreparation
+from isofold.tables.text_safety import quoted
 from isofold.tables.write import PERMISSION
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 CONNECTION_SECONDS = 20
-COORDINATES_ONLY = (".npy", ".zarr")
+COORDINATES_ONLY = {".npy": "a .npy file", ".zarr": "a .zarr array"}
 
 
 class Placer(Protocol):
@@ -77,8 +77,8 @@ class KeepPlaced:
     def __call__(self, block: Block) -> Any:
         """Return what was seen in a block."""
         prepared = self.prepare(block)
-        if self.output is not None:
-            refuse_dropped(self.output, prepared)
+        if self.output is not None and prepared.kept is not None:
+            refuse_dropped(self.output)
         summary, images = self.place.pair(prepared)
         kept: dict[str, Any] = {}
         if self.output is not None:
@@ -89,10 +89,16 @@ class KeepPlaced:
         return summary
 
 
-def refuse_dropped(output: Path, block: Block) -> None:
-    """Refuse a file of coordinates only if rows are left out, since it could not say which."""
-    if output.suffix.lower() in COORDINATES_ONLY and block.kept is not None:
-        check_map_rows(output.with_suffix(".npy"), block.numbers - block.start)
+def refuse_dropped(output: Path, *, instead: str = "") -> None:
+    """Refuse a file of coordinates only, since it could not say which rows are left out."""
+    kind = COORDINATES_ONLY.get(output.suffix.lower())
+    if kind is not None:
+        msg = (
+            f"{quoted(output.name)[1:-1]}: rows with missing values are left out, and {kind}, "
+            f"which holds only coordinates, cannot say which. Write .csv, .tsv or .parquet"
+            f"{instead}."
+        )
+        raise InvalidInputError(msg)
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ def _embed(
         n_rows=looked.n_rows, n_used=looked.sample.n_seen, label=run.reading.label,
     )  # fmt: skip
     if outputs.map is not None and looked.sample.n_seen < looked.n_rows:
-        refuse_dropped(outputs.map, Block(0, looked.sample.points[:0], kept=np.array([1])))
+        refuse_dropped(outputs.map, instead=", or pass --missing median")
     passes = _Passes(run, looked, outputs.map)
     tell_continued(run.checkpoint, passes.memory(1), looked.n_rows, console)
     with watched(console) as seen:
