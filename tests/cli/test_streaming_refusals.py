@@ -63,3 +63,55 @@ def test_coordinates_alone_cannot_tell_rows_left_out(folder, model, command, end
     assert "Write .csv, .tsv or .parquet" in result.stderr
     assert ("--missing median" in result.stderr) == (command == "embed")
     assert not out.exists()
+
+
+INSIDE = {
+    "folder": ("parts", "parts/map.parquet"),
+    "deeper": ("parts", "parts/more/map.csv"),
+    "dots": ("more/../parts", "parts/more/../map.parquet"),
+    "link": ("link", "parts/map.parquet"),
+    "linked": ("parts", "link.parquet"),
+    "pattern": ("parts/*.parquet", "parts/map.parquet"),
+    "all": ("parts/*", "parts/map.parquet"),
+    "checkpoint": ("parts/**/*.parquet", "parts/more/map.parquet"),
+    "folders": ("pa[r]ts/*/*.csv", "parts/map.csv"),
+}
+
+
+@pytest.mark.parametrize("command", ["embed", "transform"])
+@pytest.mark.parametrize("case", INSIDE)
+def test_output_is_not_among_what_is_read(folder, model, command, case):
+    file, out = (folder.parent / name for name in INSIDE[case])
+    (folder / "more").mkdir()
+    (folder.parent / "more").mkdir()
+    (folder.parent / "link").symlink_to(folder)
+    (folder.parent / "link.parquet").symlink_to(folder / "map.parquet")
+    before = sorted(folder.parent.rglob("*"))
+    first, how = ((), MAKE) if command == "embed" else ((model,), ())
+    result = run(command, *first, file, "-o", out, *how, "--force")
+    assert result.exit_code == 2
+    assert "would be taken for data. Write to another folder" in result.stderr
+    assert sorted(folder.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("file", "out"), [("parts/part-?.parquet", "map.parquet"), ("parts", "parts.csv")]
+)
+def test_output_beside_what_is_read(folder, file, out):
+    target = (folder if "?" in file else folder.parent) / out
+    for _ in range(2):
+        result = run("embed", folder.parent / file, "-o", target, *MAKE, "--force")
+        assert result.exit_code == 0, result.stderr
+
+
+def test_models_may_be_beside_data(folder):
+    for _ in range(2):
+        result = run("embed", folder, "--model", folder / "model.iso", *MAKE, "--force")
+        assert result.exit_code == 0, result.stderr
+
+
+def test_pattern_of_folders(folder):
+    file, out = folder.parent / "par[t]*" / "part-0.parquet", folder.parent / "map.csv"
+    result = run("embed", file, "-o", out, *MAKE)
+    assert result.exit_code == 0, result.stderr
+    assert "it is a pattern of names" in result.stderr

@@ -45,6 +45,7 @@ from isofold.cli.steps.sources import (
     StreamOptions,
     checkpoint_of,
     fingerprint_of,
+    refuse_inside,
     refuse_reading,
 )
 from isofold.embedding.streaming import Look, PlaceBlock, Stream, StreamedFit
@@ -78,6 +79,7 @@ def embed_streamed(
         msg = f"--method {fitting.method} needs the labels of all rows: read the table at once."
         raise click.UsageError(msg, click.get_current_context(silent=True))
     work = StreamedFit.of(make_estimator(fitting))
+    refuse_inside(file, outputs)
     table = open_streamed(file)
     selection = select(
         table.head, columns=reading.columns, exclude=reading.exclude, label=reading.label

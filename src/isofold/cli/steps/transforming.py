@@ -26,6 +26,7 @@ from isofold.cli.steps.sources import (
     StreamOptions,
     checkpoint_of,
     fingerprint_of,
+    refuse_inside,
     refuse_reading,
 )
 from isofold.exceptions import InvalidInputError
@@ -50,6 +51,7 @@ def transform_streamed(
     """Place the rows of a table on a saved map, write them, and return what is known of them."""
     assert outputs.map is not None  # noqa: S101 - the command requires it
     refuse_reading(reading)
+    refuse_inside(file, outputs)
     table = open_streamed(file)
     same = _preprocessing(estimator, notes, table, reading.label)
     label = same.label if table.has_names and same.label in table.head.names else None
