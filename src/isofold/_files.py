@@ -20,6 +20,7 @@ except ImportError:  # Windows, where what a killed process has left stays
     fcntl = None  # type: ignore[assignment]
 
 __all__ = [
+    "UnwritableError",
     "atomic_file",
     "check_path",
     "check_store",
@@ -37,6 +38,10 @@ PREFIX = ".isofold-"
 
 ZARR_ARRAY, ZARR_GROUP, ZARR_NODE = ".zarray", ".zgroup", "zarr.json"
 """Files that make a folder a Zarr store: an array, a group, and either of them since version 3."""
+
+
+class UnwritableError(InvalidInputError):
+    """The system refused to write a file, such as on a full disk; what was asked for is right."""
 
 
 def check_path(
@@ -223,10 +228,12 @@ def _remove_unlocked(path: str) -> None:
         os.close(descriptor)
 
 
-def refuse_path(target: Path, text: str) -> NoReturn:
+def refuse_path(
+    target: Path, text: str, *, kind: type[InvalidInputError] = InvalidInputError
+) -> NoReturn:
     """Raise the error that says why a file cannot be written."""
     msg = f"{repr(_shown(target))[1:-1]}: {text}."
-    raise InvalidInputError(msg)
+    raise kind(msg)
 
 
 def read_path(path: object) -> Path:
@@ -252,7 +259,8 @@ def explained(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        refuse_path(target, f"the file cannot be written: {error.strerror or error}")
+        text = f"the file cannot be written: {error.strerror or error}"
+        refuse_path(target, text, kind=UnwritableError)
 
 
 def _flush(path: Path) -> None:

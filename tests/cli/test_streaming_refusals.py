@@ -1,5 +1,9 @@
 """What is refused before or while a table is read in blocks, and what is left behind then."""
 
+import errno
+from functools import partial
+
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
@@ -115,3 +119,105 @@ def test_pattern_of_folders(folder):
     result = run("embed", file, "-o", out, *MAKE)
     assert result.exit_code == 0, result.stderr
     assert "it is a pattern of names" in result.stderr
+
+
+REFUSED = {
+    "gaps": ({"x": [None, 1.0, 2.0]}, ("--missing", "error"), "pass --missing drop"),
+    "one row": (None, (), "row"),
+    "no rows": (None, (), "no rows"),
+    "duplicates": (None, (), "row"),
+    "left out": ({"x": [None, 1.0, 2.0]}, ("-o", "map.npy"), "are left out"),
+    "infinite": ({"x": [np.inf, 1.0, 2.0]}, (), "part-2.parquet"),
+    "text": ({"x": ["a", "b", "c"]}, (), "part-2.parquet"),
+    "parameter": (None, ("--set", "n_patches=-1"), "n_patches"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_input_leaves_nothing(columns, tmp_path, case):
+    changed, options, seen = REFUSED[case]
+    n_rows = {"one row": 1, "no rows": 0}.get(case, 400)
+    table = {name: columns[name][:n_rows] for name in "xyz"}
+    if case == "duplicates":
+        table = {name: np.full(20, 1.0) for name in "xyz"}
+    folder = write_parts(tmp_path / "parts", table, n_parts=3)
+    if changed is not None:
+        last = {name: [1.0, 2.0, 3.0] for name in "xyz"} | changed
+        parquet.write_table(pa.table(last), folder / "part-2.parquet")
+    out = [tmp_path / each if each.startswith("map") else each for each in options]
+    result = run("embed", folder, *MAKE, "-o", tmp_path / "map.csv", *out)
+    assert result.exit_code == 2, result.stderr
+    assert seen in result.stderr
+    assert "Finished work" not in result.stderr
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_advice_on_gaps_can_be_followed(folder):
+    last = folder / "part-2.parquet"
+    table = parquet.read_table(last).to_pydict()
+    table["y"][3] = None
+    parquet.write_table(pa.table(table), last)
+    command = ("embed", folder, *MAKE, "-o", folder.parent / "map.csv")
+    assert run(*command, "--missing", "error").exit_code == 2
+    result = run(*command, "--missing", "drop")
+    assert result.exit_code == 0, result.stderr
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_damaged_file_can_be_written_again(folder, ending):
+    if ending == "csv":
+        for path in folder.iterdir():
+            csv.write_csv(parquet.read_table(path), path.with_suffix(".csv"))
+            path.unlink()
+    last = folder / f"part-2.{ending}"
+    good = last.read_bytes()
+    last.write_bytes(good[:-10] if ending == "parquet" else good + b"1.0,2.0\n")
+    command = ("embed", folder, *MAKE, "-o", folder.parent / "map.csv")
+    result = run(*command)
+    assert result.exit_code == 2
+    assert f"part-2.{ending}: the file cannot be read" in result.stderr
+    last.write_bytes(good)
+    result = run(*command)
+    assert result.exit_code == 0, result.stderr
+
+
+def test_placed_rows_are_kept(folder, model):
+    last = folder / "part-2.parquet"
+    good = last.read_bytes()
+    table = parquet.read_table(last).to_pydict()
+    parquet.write_table(pa.table(table | {"z": ["one"] * len(table["z"])}), last)
+    out = folder.parent / "map.csv"
+    checkpoint = out.with_name("map.csv.checkpoint")
+    result = run("transform", model, folder, "-o", out)
+    assert result.exit_code == 2
+    assert "part-2.parquet" in result.stderr
+    assert f"Finished work is kept in {checkpoint}: the same command" in result.stderr
+    assert "begin again with --force" in result.stderr
+    last.write_bytes(good)
+    result = run("transform", model, folder, "-o", out)
+    assert result.exit_code == 2
+    assert "part-2.parquet was changed" in result.stderr
+    assert run("transform", model, folder, "-o", out, "--force").exit_code == 0
+    assert not checkpoint.exists()
+
+
+def test_full_disk_keeps_what_was_looked_at(folder, monkeypatch):
+    from isofold.blocks import checkpoint
+
+    save = checkpoint.save_arrays
+
+    def fail(where, path, arrays, *, packed):
+        if path.parent.name.startswith(where):
+            with checkpoint.disk_explained(path):
+                raise OSError(errno.ENOSPC, "No space left on device")
+        save(path, arrays, packed=packed)
+
+    command = ("embed", folder, *MAKE, "-o", folder.parent / "map.csv")
+    for name in ("columns", "placed"):
+        monkeypatch.setattr(checkpoint, "save_arrays", partial(fail, name))
+        result = run(*command)
+        assert result.exit_code == 2
+        assert "the disk is full" in result.stderr
+        assert "Finished work is kept" in result.stderr
+    monkeypatch.undo()
+    assert run(*command).exit_code == 0

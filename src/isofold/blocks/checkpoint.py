@@ -24,7 +24,7 @@ from typing import Any, Self, TypeVar, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from isofold._files import atomic_file, fcntl, refuse_path
+from isofold._files import UnwritableError, atomic_file, fcntl, refuse_path
 from isofold.blocks.protocol import Block
 from isofold.exceptions import InvalidInputError
 
@@ -361,8 +361,10 @@ def disk_explained(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            refuse_path(path, "the disk is full. Free some space and give the same command again")
-        refuse_path(path, f"the file cannot be written: {error.strerror or error}")
+            text = "the disk is full. Free some space and give the same command again"
+        else:
+            text = f"the file cannot be written: {error.strerror or error}"
+        refuse_path(path, text, kind=UnwritableError)
 
 
 def to_arrays(value: Any, prefix: str = "") -> dict[str, npt.NDArray[Any]]:

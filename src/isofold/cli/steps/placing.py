@@ -5,20 +5,25 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
-from isofold._files import check_store, finish_file
+from isofold._files import UnwritableError, check_store, finish_file
 from isofold._format import count
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray
 from isofold.blocks.checkpoint import Checkpoint, PassMemory, disk_explained
 from isofold.blocks.protocol import Block, RowBlocks
-from isofold.exceptions import ClusterError, InvalidInputError
+from isofold.exceptions import (
+    ClusterError,
+    ConvergenceError,
+    EmbeddingError,
+    InvalidInputError,
+)
 from isofold.extension.out_of_range import find_outside
 from isofold.tables.label_column import LabelColumn, LabelReader
 from isofold.tables.map_files import MapChunk, write_chunks
@@ -30,6 +35,8 @@ if TYPE_CHECKING:
     from isofold.cli.console import Console
 
 __all__ = [
+    "MODEL",
+    "PLACED",
     "KeepPlaced",
     "Placed",
     "TransformBlock",
@@ -40,6 +47,12 @@ __all__ = [
     "tell_continued",
     "write_placed",
 ]
+
+MODEL, PLACED = "model.iso", "placed"
+"""In a checkpoint, the model and the folders of rows that were placed."""
+
+REFUSALS = (InvalidInputError, ConvergenceError, EmbeddingError)
+"""Errors that the same command would meet again."""
 
 CONNECTION_SECONDS = 20
 COORDINATES_ONLY = {".npy": "a .npy file", ".zarr": "a .zarr array"}
@@ -204,12 +217,30 @@ def connected(address: str | None) -> Iterator[Callable[[RowBlocks], RowBlocks]]
 
 @contextmanager
 def kept_work(checkpoint: Checkpoint) -> Iterator[None]:
-    """Add to errors where finished work is kept."""
+    """Add to errors where finished work is kept; keep none if rows or options are refused early.
+
+    Whoever follows the advice of such an error gives another command or changes a file, which could
+    not continue; and to look at columns again costs little.
+    """
     try:
         yield
     except (KeyboardInterrupt, Exception) as error:
-        error.add_note(f"Finished work is kept in {checkpoint.folder}: the same command continues.")
+        is_refusal = isinstance(error, REFUSALS) and not isinstance(error, UnwritableError)
+        if is_refusal and not _has_results(checkpoint):
+            with suppress(OSError):
+                checkpoint.remove()
+        else:
+            error.add_note(
+                f"Finished work is kept in {checkpoint.folder}: the same command continues, as "
+                f"long as the files that it reads and its options stay the same. If they change, "
+                f"begin again with --force."
+            )
         raise
+
+
+def _has_results(checkpoint: Checkpoint) -> bool:
+    """Return whether a model was fitted, or a block of rows placed."""
+    return checkpoint.has(MODEL) or any(checkpoint.folder.glob(f"{PLACED}*/[0-9]*.npz"))
 
 
 def tell_continued(

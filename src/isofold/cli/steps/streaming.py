@@ -32,6 +32,8 @@ from isofold.cli.steps.method import FitOptions, make_estimator
 from isofold.cli.steps.outputs import Outputs
 from isofold.cli.steps.pages import write_page
 from isofold.cli.steps.placing import (
+    MODEL,
+    PLACED,
     KeepPlaced,
     connected,
     kept_work,
@@ -60,7 +62,7 @@ if TYPE_CHECKING:
 
 __all__ = ["embed_streamed"]
 
-MODEL, STREAM = "model.iso", "stream.npz"
+STREAM = "stream.npz"
 
 
 def embed_streamed(
@@ -194,7 +196,7 @@ class _Passes:
 
     def memory(self, number: int) -> PassMemory:
         """Return what a pass keeps."""
-        return self._run.checkpoint.memory(f"placed-{number}", Look, _merge_looks)
+        return self._run.checkpoint.memory(f"{PLACED}-{number}", Look, _merge_looks)
 
     def run(self, place: PlaceBlock) -> Look:
         """Place all rows."""

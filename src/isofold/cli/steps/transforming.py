@@ -13,6 +13,7 @@ from isofold.cli.steps.budget import plan_blocks
 from isofold.cli.steps.inputs import ReadOptions, tell_read
 from isofold.cli.steps.outputs import Outputs
 from isofold.cli.steps.placing import (
+    PLACED,
     KeepPlaced,
     Placed,
     TransformBlock,
@@ -69,7 +70,7 @@ def transform_streamed(
         Checkpoint.open(folder, known, over=outputs.force) as checkpoint,
         kept_work(checkpoint),
     ):
-        memory = checkpoint.memory("placed", Placed, Placed.merged)
+        memory = checkpoint.memory(PLACED, Placed, Placed.merged)
         blocks = moved(table.blocks(positions, block_rows))
         tell_continued(checkpoint, memory, blocks.n_rows, console)
         work = KeepPlaced(
