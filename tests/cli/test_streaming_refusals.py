@@ -127,7 +127,7 @@ REFUSED = {
     "no rows": (None, (), "no rows"),
     "duplicates": (None, (), "row"),
     "left out": ({"x": [None, 1.0, 2.0]}, ("-o", "map.npy"), "are left out"),
-    "infinite": ({"x": [np.inf, 1.0, 2.0]}, (), "part-2.parquet"),
+    "infinite": ({"x": [np.inf, 1.0, 2.0]}, (), "Remove or correct such rows of the file"),
     "text": ({"x": ["a", "b", "c"]}, (), "part-2.parquet"),
     "parameter": (None, ("--set", "n_patches=-1"), "n_patches"),
 }
