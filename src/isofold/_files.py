@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -24,6 +25,7 @@ __all__ = [
     "atomic_file",
     "check_path",
     "check_store",
+    "disk_explained",
     "explained",
     "finish_file",
     "is_store",
@@ -261,6 +263,19 @@ def explained(target: Path) -> Iterator[None]:
     except OSError as error:
         text = f"the file cannot be written: {error.strerror or error}"
         refuse_path(target, text, kind=UnwritableError)
+
+
+@contextmanager
+def disk_explained(path: Path) -> Iterator[None]:
+    """Say what a full disk means."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            text = "the disk is full. Free some space and give the same command again"
+        else:
+            text = f"the file cannot be written: {error.strerror or error}"
+        refuse_path(path, text, kind=UnwritableError)
 
 
 def _flush(path: Path) -> None:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
+from isofold._files import disk_explained
 from support.command_runs import run
 from support.streamed_tables import MAKE, roll_columns, write_parts
 
@@ -208,7 +209,7 @@ def test_full_disk_keeps_what_was_looked_at(folder, monkeypatch):
 
     def fail(where, path, arrays, *, packed):
         if path.parent.name.startswith(where):
-            with checkpoint.disk_explained(path):
+            with disk_explained(path):
                 raise OSError(errno.ENOSPC, "No space left on device")
         save(path, arrays, packed=packed)
 

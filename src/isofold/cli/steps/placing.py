@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
-from isofold._files import UnwritableError, check_store, finish_file
+from isofold._files import UnwritableError, check_store, disk_explained, finish_file
 from isofold._format import count
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray
-from isofold.blocks.checkpoint import Checkpoint, PassMemory, disk_explained
+from isofold.blocks.checkpoint import Checkpoint, PassMemory
 from isofold.blocks.protocol import Block, RowBlocks
 from isofold.exceptions import (
     ClusterError,
