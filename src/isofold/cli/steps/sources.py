@@ -97,7 +97,7 @@ def checkpoint_of(outputs: Outputs) -> Path:
 
 def refuse_inside(file: Path, outputs: Outputs) -> None:
     """Refuse outputs that would be read as data when the same command is given again."""
-    if file.is_dir():
+    if file.is_dir() and not is_store(file):
         read = Path(os.path.realpath(file))
         for location in () if outputs.map is None else _locations(outputs.map):
             if read in (location, *location.parents):
