@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
@@ -18,11 +20,30 @@ try:
 except ImportError:  # Windows, where what a killed process has left stays
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["atomic_file", "check_path", "explained", "finish_file", "read_path", "refuse_path"]
+__all__ = [
+    "UnwritableError",
+    "atomic_file",
+    "check_path",
+    "check_store",
+    "disk_explained",
+    "explained",
+    "finish_file",
+    "is_store",
+    "read_path",
+    "refuse_input",
+    "refuse_path",
+]
 
 LONGEST_NAME, LONGEST_SHOWN = 50, 160
 PERMISSION = "overwrite=True"
 PREFIX = ".isofold-"
+
+ZARR_ARRAY, ZARR_GROUP, ZARR_NODE = ".zarray", ".zgroup", "zarr.json"
+"""Files that make a folder a Zarr store: an array, a group, and either of them since version 3."""
+
+
+class UnwritableError(InvalidInputError):
+    """The system refused to write a file, such as on a full disk; what was asked for is right."""
 
 
 def check_path(
@@ -30,13 +51,7 @@ def check_path(
 ) -> Path:
     """Refuse a file that could not be written at the end of a long work, before it starts."""
     target = read_path(path)
-    try:
-        status = target.stat()
-    except FileNotFoundError:
-        status = None
-    except (OSError, ValueError) as error:
-        refuse_path(target, f"this path cannot be used: {getattr(error, 'strerror', error)}")
-    folder = Path(os.path.realpath(target)).parent
+    status = _status(target)
     if status is not None and stat.S_ISDIR(status.st_mode):
         refuse_path(target, "this is a folder. Add the name of a file")
     if status is not None and not stat.S_ISREG(status.st_mode):
@@ -44,12 +59,85 @@ def check_path(
     if status is not None and not overwrite:
         text = f"the file exists and is not overwritten. Use {permission} to replace it"
         refuse_path(target, text)
+    _check_folder_of(target)
+    return target
+
+
+def check_store(
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool,
+    inputs: Iterable[str | os.PathLike[str]] = (),
+    permission: str = PERMISSION,
+) -> Path:
+    """Refuse a Zarr array that could not be written; nothing but such an array is replaced."""
+    target = read_path(path)
+    status = _status(target)
+    refuse_input(target, inputs)
+    if status is not None and not _is_zarr_array(target):
+        text = "there is something else of this name, and only a Zarr array is replaced by another"
+        refuse_path(target, f"{text}. Choose another name")
+    if status is not None and not overwrite:
+        text = f"the array exists and is not overwritten. Use {permission} to replace it"
+        refuse_path(target, text)
+    _check_folder_of(target)
+    return target
+
+
+def refuse_input(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Refuse to write over what is read, into a store that is read, or over what holds it."""
+    above = Path(os.path.realpath(target)).parents
+    for source in map(Path, inputs):
+        if _is_same(target, source):
+            refuse_path(target, "this is the input file. Write to another one")
+        if is_store(source) and any(_is_same(folder, source) for folder in above):
+            refuse_path(target, "this is inside the input. Write to another folder")
+        if any(_is_same(target, folder) for folder in Path(os.path.realpath(source)).parents):
+            refuse_path(target, "this folder holds the input. Write to another one")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    with suppress(OSError):
+        return one.samefile(other)
+    return False
+
+
+def is_store(folder: Path) -> bool:
+    """Return whether a folder is a Zarr store: an array or a group."""
+    return any((folder / name).exists() for name in (ZARR_ARRAY, ZARR_GROUP, ZARR_NODE))
+
+
+def _is_zarr_array(folder: Path) -> bool:
+    """Return whether a folder is a Zarr array, and not a group or anything else."""
+    if (folder / ZARR_GROUP).exists():
+        return False
+    try:
+        node = json.loads((folder / ZARR_NODE).read_bytes())
+    except FileNotFoundError:
+        return (folder / ZARR_ARRAY).is_file()
+    except (OSError, ValueError):
+        return False
+    return isinstance(node, dict) and node.get("node_type") == "array"
+
+
+def _status(target: Path) -> os.stat_result | None:
+    """Return the status of a file, or None if there is none; refuse a path that cannot be used."""
+    try:
+        return target.stat()
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        refuse_path(target, f"this path cannot be used: {getattr(error, 'strerror', error)}")
+
+
+def _check_folder_of(target: Path) -> None:
+    """Refuse a path whose folder is absent or may not be written to."""
+    folder = Path(os.path.realpath(target)).parent
     if not folder.is_dir():
         refuse_path(target, f"there is no folder {_shown(folder)!r}. Make it first")
     if not os.access(folder, os.W_OK | os.X_OK):
         text = f"nothing may be written to the folder {_shown(folder)!r}. Choose another"
         refuse_path(target, text)
-    return target
 
 
 @contextmanager
@@ -142,10 +230,12 @@ def _remove_unlocked(path: str) -> None:
         os.close(descriptor)
 
 
-def refuse_path(target: Path, text: str) -> NoReturn:
+def refuse_path(
+    target: Path, text: str, *, kind: type[InvalidInputError] = InvalidInputError
+) -> NoReturn:
     """Raise the error that says why a file cannot be written."""
     msg = f"{repr(_shown(target))[1:-1]}: {text}."
-    raise InvalidInputError(msg)
+    raise kind(msg)
 
 
 def read_path(path: object) -> Path:
@@ -171,7 +261,21 @@ def explained(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        refuse_path(target, f"the file cannot be written: {error.strerror or error}")
+        text = f"the file cannot be written: {error.strerror or error}"
+        refuse_path(target, text, kind=UnwritableError)
+
+
+@contextmanager
+def disk_explained(path: Path) -> Iterator[None]:
+    """Say what a full disk means."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            text = "the disk is full. Free some space and give the same command again"
+        else:
+            text = f"the file cannot be written: {error.strerror or error}"
+        refuse_path(path, text, kind=UnwritableError)
 
 
 def _flush(path: Path) -> None:

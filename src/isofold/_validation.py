@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
-from isofold._findings import parameter, setting
+from isofold._findings import Value, parameter, setting, worded
 from isofold._memory import block_rows
 from isofold._typing import FloatArray
 from isofold.exceptions import InputTypeError, InvalidInputError
@@ -28,9 +28,10 @@ FEWEST_TERMS = 64
 MOST_REPEATS = 100_000
 """Repetitions that may be asked for; a few milliseconds each add up to minutes."""
 
-POINT_ADVICE = (
-    "Distances to such a point are undefined. Drop the rows or fill the gaps, for example with "
-    "sklearn.impute.SimpleImputer."
+POINT_ADVICE = Value(
+    "Distances to such a point are undefined. Drop the rows or fill the gaps, for example "
+    "with sklearn.impute.SimpleImputer.",
+    "Distances to such a point are undefined. Remove or correct such rows of the file.",
 )
 
 
@@ -120,7 +121,7 @@ def refuse_masked(X: Any, *, name: str) -> None:
     """Raise an error if entries are masked: what is stored below the mask is no data."""
     n_masked = int(np.ma.count_masked(X)) if isinstance(X, np.ma.MaskedArray) else 0
     if n_masked:
-        msg = f"{name} is a masked array with {n_masked} masked value(s). {POINT_ADVICE}"
+        msg = f"{name} is a masked array with {n_masked} masked value(s). {worded(POINT_ADVICE)}"
         raise InvalidInputError(msg)
 
 
@@ -150,7 +151,7 @@ def refuse_no_features(array: FloatArray, *, name: str) -> None:
 
 
 def check_finite(
-    array: FloatArray, *, name: str, advice: str = POINT_ADVICE, start: int = 0
+    array: FloatArray, *, name: str, advice: str | Value = POINT_ADVICE, start: int = 0
 ) -> None:
     """Raise an error that names the first NaN or infinite entry, if there is one.
 
@@ -169,7 +170,7 @@ def check_finite(
     n_inf = int(bad.sum()) - n_nan
     msg = (
         f"{name} contains {n_nan} NaN and {n_inf} infinite value(s), the first at index {first}. "
-        f"{advice}"
+        f"{advice if isinstance(advice, str) else worded(advice)}"
     )
     raise InvalidInputError(msg)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from isofold.blocks import checkpoint as checkpoint_module
 from isofold.blocks.checkpoint import Checkpoint, Fingerprint, from_arrays, to_arrays, was_written
 from isofold.blocks.protocol import Block
 from isofold.blocks.sample import KeyedSample
@@ -102,3 +103,35 @@ def test_outputs_are_known_by_what_they_are_not_by_their_names(tmp_path):
     other.write_text("theirs", encoding="utf-8")
     other.replace(output)
     assert not was_written(folder, output)
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_folder_of_somebody_else_is_refused(tmp_path, over):
+    folder = tmp_path / "c"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("hi", encoding="utf-8")
+    again = Checkpoint.open(folder, RUN, over=over)
+    with pytest.raises(InvalidInputError, match="it holds other files"), again:
+        pass
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+    (folder / "notes.txt").unlink()
+    with Checkpoint.open(folder, RUN, over=over) as checkpoint:
+        checkpoint.remove()
+    assert not folder.exists()
+
+
+def test_folder_that_is_written_to_while_it_is_removed_stays_ours(tmp_path, monkeypatch):
+    folder = tmp_path / "c"
+    clear = checkpoint_module._clear
+
+    def clear_and_write(folder):
+        clear(folder)
+        (folder / "late.npz").write_bytes(b"")
+
+    with Checkpoint.open(folder, RUN, over=False) as checkpoint, monkeypatch.context() as late:
+        late.setattr(checkpoint_module, "_clear", clear_and_write)
+        checkpoint.remove()
+    assert (folder / "late.npz").exists()
+    with Checkpoint.open(folder, RUN, over=True) as checkpoint:
+        checkpoint.remove()
+    assert not folder.exists()

@@ -85,6 +85,18 @@ def test_names_of_methods_are_told():
     assert all(name in told for name in (*BY_SHELL_NAME, *PEERS))
 
 
+@pytest.mark.parametrize("name", ["embed", "transform"])
+def test_endings_of_maps_are_told(name):
+    from isofold.tables import ANNOTATED_ENDING, MAP_ENDINGS
+    from isofold.tables.map_files import STREAMED_ENDINGS
+
+    output = next(option for option in load(name).params if option.name == "output")
+    always, _, conditional = output.help.partition("If FILE is read at once, also")
+    for ending in {*MAP_ENDINGS, ANNOTATED_ENDING, *STREAMED_ENDINGS}:
+        is_always = ending in MAP_ENDINGS and ending in STREAMED_ENDINGS
+        assert ending in (always if is_always else conditional)
+
+
 def test_help_loads_nothing_heavy():
     lines = [[], ["--help"], ["--version"], *([name, "--help"] for name in SHORT_HELP)]
     code = (

@@ -13,33 +13,15 @@ from pyarrow import csv, parquet
 
 import isofold
 from isofold.blocks.checkpoint import Checkpoint, Fingerprint
-from isofold.datasets import swiss_roll
 from isofold.storage import load_with_notes
 from isofold.tables import prepare, read_table, write_embedding
 from support.command_runs import PATIENCE, run, run_program
-
-N_ROWS, N_PARTS = 400, 5
-MAKE = ("--method", "ipa")
+from support.streamed_tables import MAKE, N_ROWS, points_of, roll_columns, write_parts
 
 
 @pytest.fixture(scope="module")
 def columns():
-    roll = swiss_roll(N_ROWS, width=21.0, uniform=True, random_state=0)
-    kinds = np.where(roll.truth[:, 0] > np.median(roll.truth[:, 0]), "far", "near")
-    return {"x": roll.X[:, 0], "y": roll.X[:, 1], "z": roll.X[:, 2], "kind": kinds}
-
-
-def write_parts(folder, columns, n_parts=N_PARTS):
-    """Write columns as Parquet files that follow each other."""
-    folder.mkdir(parents=True)
-    for number, rows in enumerate(np.array_split(np.arange(len(columns["x"])), n_parts)):
-        table = pa.table({name: values[rows] for name, values in columns.items()})
-        parquet.write_table(table, folder / f"part-{number}.parquet")
-    return folder
-
-
-def points_of(columns):
-    return np.column_stack([columns[name] for name in "xyz"])
+    return roll_columns()
 
 
 @pytest.fixture(scope="module")
@@ -234,23 +216,19 @@ def test_other_input_or_options_are_refused(parts, columns, tmp_path):
     folder = write_parts(tmp_path / "parts", columns)
     out = tmp_path / "map.csv"
     command = ("embed", folder, *MAKE, "-o", out)
-    broken = folder / "part-4.parquet"
-    good = broken.read_bytes()
-    parquet.write_table(pa.table({"x": [1.0], "y": [np.inf], "z": [0.0]}), broken)
-    result = run(*command)
-    assert result.exit_code == 2
-    assert "part-4.parquet" in result.stderr
-    assert "Finished work is kept" in result.stderr
+    assert run_killed(4, *command) == -signal.SIGKILL
     result = run(*command, "--seed", "1")
     assert result.exit_code == 2
     assert "--seed was 0 and is 1" in result.stderr
-    broken.write_bytes(good)
+    parquet.write_table(
+        pa.table({name: columns[name] for name in "xyz"}), folder / "part-4.parquet"
+    )
     result = run(*command)
     assert result.exit_code == 2
     assert "part-4.parquet was changed" in result.stderr
     assert "--force" in result.stderr
     assert run(*command, "--force").exit_code == 0
-    assert len(out.read_text(encoding="utf-8").splitlines()) == N_ROWS + 1
+    assert len(out.read_text(encoding="utf-8").splitlines()) == N_ROWS + N_ROWS // 5 * 4 + 1
 
 
 BROKEN = {

@@ -15,6 +15,7 @@ if _TYPE_CHECKING:
         setting,
         speaking,
         spoken,
+        worded,
     )
     from isofold._findings.warning import emit, repeat_warnings, tells_findings, warn_user
 
@@ -34,6 +35,7 @@ _HOMES = {
     "spoken": "vocabulary",
     "tells_findings": "warning",
     "warn_user": "warning",
+    "worded": "vocabulary",
 }
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "spoken",
     "tells_findings",
     "warn_user",
+    "worded",
 ]
 
 

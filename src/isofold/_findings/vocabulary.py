@@ -14,12 +14,22 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["PYTHON", "SHELL", "Value", "Vocabulary", "parameter", "setting", "speaking", "spoken"]
+__all__ = [
+    "PYTHON",
+    "SHELL",
+    "Value",
+    "Vocabulary",
+    "parameter",
+    "setting",
+    "speaking",
+    "spoken",
+    "worded",
+]
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value that is typed otherwise in the shell than in Python."""
+    """A value or an advice that is worded otherwise in the shell than in Python."""
 
     python: str
     shell: str
@@ -99,6 +109,11 @@ def parameter(name: str) -> str:
 def setting(name: str, value: Any) -> str:
     """Return a parameter with its value for an error message."""
     return _SPOKEN.get().setting(name, value)
+
+
+def worded(value: Value) -> str:
+    """Return an advice for an error message."""
+    return value.python if _SPOKEN.get() == PYTHON else value.shell
 
 
 class Parameters:

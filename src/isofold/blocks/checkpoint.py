@@ -24,7 +24,7 @@ from typing import Any, Self, TypeVar, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from isofold._files import atomic_file, fcntl, refuse_path
+from isofold._files import atomic_file, disk_explained, fcntl, refuse_path
 from isofold.blocks.protocol import Block
 from isofold.exceptions import InvalidInputError
 
@@ -32,7 +32,6 @@ __all__ = [
     "Checkpoint",
     "Fingerprint",
     "PassMemory",
-    "disk_explained",
     "from_arrays",
     "to_arrays",
     "was_written",
@@ -187,7 +186,10 @@ class Checkpoint:
         _clear(self.folder)
         with suppress(OSError):
             (self.folder / LOCK).unlink()
-            self.folder.rmdir()
+            try:
+                self.folder.rmdir()
+            except OSError:  # a worker was still writing: it stays known as a folder of ours
+                (self.folder / LOCK).touch()
 
 
 class PassMemory:
@@ -293,6 +295,7 @@ def _locked(folder: Path) -> Iterator[None]:
     """Make a folder and hold its lock."""
     lock = None
     while lock is None:
+        _refuse_others(folder)
         with disk_explained(folder):
             folder.mkdir(exist_ok=True)
             lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o666)
@@ -315,6 +318,18 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
+
+
+def _refuse_others(folder: Path) -> None:
+    """Refuse a folder that holds something, but that no run has made."""
+    with suppress(OSError):
+        names = set(os.listdir(folder))
+        if names and not names & {LOCK, STATE}:
+            msg = (
+                f"{folder}: finished work would be kept in this folder, but it holds other files. "
+                f"Give it another name, or write to another file."
+            )
+            raise InvalidInputError(msg)
 
 
 def _clear(folder: Path) -> None:
@@ -352,17 +367,6 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]] | None:
             return {name: arrays[name] for name in arrays.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
         return None
-
-
-@contextmanager
-def disk_explained(path: Path) -> Iterator[None]:
-    """Say what a full disk means."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            refuse_path(path, "the disk is full. Free some space and give the same command again")
-        refuse_path(path, f"the file cannot be written: {error.strerror or error}")
 
 
 def to_arrays(value: Any, prefix: str = "") -> dict[str, npt.NDArray[Any]]:

@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from isofold._findings import Value
 from isofold._memory import BLOCK_BYTES
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
@@ -36,12 +37,15 @@ __all__ = [
 
 Missing = Literal["error", "drop", "keep"]
 
-GAP_ADVICE = (
-    "Distances to such a point are undefined. Correct such values, or open the table with "
-    "missing='drop', which leaves rows with NaN out."
+UNDEFINED = "Distances to such a point are undefined."
+IN_SHELL = f"{UNDEFINED} Remove or correct such rows of the file."
+GAP_ADVICE = Value(
+    f"{UNDEFINED} Correct such values, or open the table with missing='drop', which leaves rows "
+    f"with NaN out.",
+    IN_SHELL,
 )
-INFINITE_ADVICE = (
-    "Distances to such a point are undefined. Correct these values, or mark them as missing (NaN)."
+INFINITE_ADVICE = Value(
+    f"{UNDEFINED} Correct these values, or mark them as missing (NaN).", IN_SHELL
 )
 
 S = TypeVar("S")

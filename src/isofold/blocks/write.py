@@ -13,7 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from isofold._dependencies import require
-from isofold._files import PREFIX, atomic_file, explained, read_path, refuse_path
+from isofold._files import (
+    PERMISSION,
+    PREFIX,
+    atomic_file,
+    check_store,
+    explained,
+    read_path,
+    refuse_path,
+)
 from isofold.blocks.protocol import Block, RowBlocks
 from isofold.blocks.read import read_blocks
 
@@ -78,19 +86,20 @@ def write_blocks(
         return _write_table(table, temporary, numbered=numbered)
 
 
-def check_written(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
+def check_written(
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool,
+    inputs: Iterable[str | os.PathLike[str]] = (),
+    permission: str = PERMISSION,
+) -> Path:
     """Refuse a file that blocks cannot be written to."""
     target = read_path(path)
     if target.suffix.lower() not in WRITTEN_ENDINGS:
         refuse_path(target, f"the name must end in {', '.join(WRITTEN_ENDINGS)}")
     if target.suffix.lower() == ".zarr":
         require("zarr", extra="zarr", purpose="Writing a .zarr array")
-        if target.exists() and not overwrite:
-            refuse_path(
-                target, "it exists and is not overwritten. Use overwrite=True to replace it"
-            )
-        if not target.absolute().parent.is_dir():
-            refuse_path(target, "its folder does not exist. Make it first")
+        check_store(target, overwrite=overwrite, inputs=inputs, permission=permission)
     return target
 
 

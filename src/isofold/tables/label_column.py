@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from isofold._typing import IntArray
-from isofold.blocks.columns import open_text
+from isofold.blocks.columns import column_types, open_text
 from isofold.blocks.files import read_explained
+from isofold.exceptions import InvalidInputError
 from isofold.tables.columnar import column_of, text_of
 from isofold.tables.table import EXACT
+from isofold.tables.text_safety import quoted
 
-__all__ = ["LabelColumn"]
+__all__ = ["LabelColumn", "LabelReader", "check_label"]
 
 STEP = 2**18
 """Rows of labels that are in memory at once."""
@@ -106,6 +108,19 @@ class LabelReader:
             if done < len(rows):
                 self._start, self._values = stop, next(self._batches)
         return np.concatenate(found) if found else self._values[:0]
+
+
+def check_label(paths: tuple[Path, ...], name: str) -> None:
+    """Refuse a table if one of its files lacks the column of labels."""
+    for path in paths:
+        with read_explained(path):
+            known = column_types(path)
+        if name not in known:
+            msg = (
+                f"{quoted(path.name)[1:-1]}: there is no column {quoted(name)}, which holds the "
+                f"labels. All files of a table need the same columns. Write this one with it."
+            )
+            raise InvalidInputError(msg)
 
 
 def _arrays(paths: tuple[Path, ...], name: str) -> Iterator[Any]:

@@ -6,6 +6,7 @@ import os
 import stat
 from pathlib import Path
 
+from isofold._files import is_store
 from isofold._memory import require_memory
 from isofold.exceptions import InvalidInputError
 from isofold.tables.text_safety import one_line, quoted, refusal
@@ -49,7 +50,6 @@ BEGINNINGS = {
     b"SQLite": ("sqlite", "an SQLite database"),
 }
 ZIPPED = ("npz", "zarr")
-ZARR_MARKS = ("zarr.json", ".zarray", ".zgroup")
 
 BOMB_RATIO = 250
 BOMB_BYTES = 2**30
@@ -98,7 +98,7 @@ def find_source(path: str | os.PathLike[str]) -> Source:
     shown = quoted(name, longest=120)[1:-1]
     status = _status(location, shown)
     is_folder = stat.S_ISDIR(status.st_mode)
-    if is_folder and any((location / mark).exists() for mark in ZARR_MARKS):
+    if is_folder and is_store(location):
         return Source(location, ".zarr", 0)
     if is_folder:
         problem = "this is a folder, but not a Zarr store. Pass the path of a file."

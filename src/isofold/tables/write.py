@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isofold import _files
-from isofold._files import check_path, refuse_path
+from isofold._files import check_path, refuse_input, refuse_path
 from isofold.exceptions import InvalidInputError
 from isofold.tables.text_safety import one_line, quoted
 
@@ -45,10 +45,7 @@ def check_target(
     if location.suffix.lower() not in (known := tuple(endings)):
         refuse_path(location, f"the name must end in one of {', '.join(known)}")
     check_path(location, overwrite=overwrite, permission=PERMISSION)
-    for source in inputs:
-        with suppress(OSError):
-            if location.exists() and os.path.samefile(location, source):
-                refuse_path(location, "this is the input file. Write to another one")
+    refuse_input(location, inputs)
     return location
 
 

@@ -38,8 +38,9 @@ METHOD, OBJECTS = "Method", "Objects that are not rows of numbers"
 @file_argument("file")
 @output_option(
     "-o", "--output", metavar="OUT",
-    text="The map: .csv, .tsv, .parquet, .npy or .npz. Columns x1, x2, ... and the row. Or .h5ad: "
-    "a copy of FILE with the map in obsm.",
+    text="The map: .csv, .tsv or .parquet with columns x1, x2, ... and the row, or .npy. If FILE "
+    "is read at once, also .npz, or .h5ad: a copy of FILE with the map in obsm. If it is read "
+    "block by block, also .zarr.",
 )  # fmt: skip
 @output_option("--report", metavar="PAGE", text="A page (.html) to look at the map and its errors.")
 @output_option("--model", metavar="MODEL", text="The model (.iso), for isofold transform.")

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 @file_argument("file")
 @output_option(
     "-o", "--output", metavar="OUT", required=True,
-    text="The coordinates of the rows: .csv, .tsv, .parquet, .npy or .npz. Or .h5ad: a copy of "
-    "FILE with them in obsm.",
+    text="The coordinates of the rows: .csv, .tsv, .parquet or .npy. If FILE is read at once, also "
+    ".npz, or .h5ad: a copy of FILE with them in obsm. If it is read block by block, also .zarr.",
 )  # fmt: skip
 @option(
     "--inverse", section="Output", is_flag=True,

@@ -64,11 +64,12 @@ class Outputs:
         from isofold.blocks.write import check_written
         from isofold.tables import check_target
         from isofold.tables.map_files import STREAMED_ENDINGS
+        from isofold.tables.write import PERMISSION
 
         def check(path: Path, force: bool, *, endings: Any, inputs: Any) -> None:  # noqa: FBT001
             overwrite = force or is_ours(path)
             if path.suffix.lower() == ".zarr" and ".zarr" in endings:
-                check_written(path, overwrite=overwrite)
+                check_written(path, overwrite=overwrite, inputs=inputs, permission=PERMISSION)
             else:
                 check_target(path, overwrite, endings=endings, inputs=inputs)
 

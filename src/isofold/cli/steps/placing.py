@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
-from isofold._files import finish_file
+from isofold._files import UnwritableError, check_store, disk_explained, finish_file
 from isofold._format import count
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray
-from isofold.blocks.checkpoint import Checkpoint, PassMemory, disk_explained
+from isofold.blocks.checkpoint import Checkpoint, PassMemory
 from isofold.blocks.protocol import Block, RowBlocks
-from isofold.exceptions import ClusterError
+from isofold.exceptions import (
+    ClusterError,
+    ConvergenceError,
+    EmbeddingError,
+    InvalidInputError,
+)
 from isofold.extension.out_of_range import find_outside
-from isofold.tables import check_map_rows
 from isofold.tables.label_column import LabelColumn, LabelReader
 from isofold.tables.map_files import MapChunk, write_chunks
 from isofold.tables.streamed import BlockPreparation
+from isofold.tables.text_safety import quoted
+from isofold.tables.write import PERMISSION
 
 if TYPE_CHECKING:
     from isofold.cli.console import Console
 
 __all__ = [
+    "MODEL",
+    "PLACED",
     "KeepPlaced",
     "Placed",
     "TransformBlock",
@@ -39,8 +48,14 @@ __all__ = [
     "write_placed",
 ]
 
+MODEL, PLACED = "model.iso", "placed"
+"""In a checkpoint, the model and the folders of rows that were placed."""
+
+REFUSALS = (InvalidInputError, ConvergenceError, EmbeddingError)
+"""Errors that the same command would meet again."""
+
 CONNECTION_SECONDS = 20
-COORDINATES_ONLY = (".npy", ".zarr")
+COORDINATES_ONLY = {".npy": "a .npy file", ".zarr": "a .zarr array"}
 
 
 class Placer(Protocol):
@@ -75,8 +90,8 @@ class KeepPlaced:
     def __call__(self, block: Block) -> Any:
         """Return what was seen in a block."""
         prepared = self.prepare(block)
-        if self.output is not None:
-            refuse_dropped(self.output, prepared)
+        if self.output is not None and prepared.kept is not None:
+            refuse_dropped(self.output)
         summary, images = self.place.pair(prepared)
         kept: dict[str, Any] = {}
         if self.output is not None:
@@ -87,10 +102,16 @@ class KeepPlaced:
         return summary
 
 
-def refuse_dropped(output: Path, block: Block) -> None:
-    """Refuse a file of coordinates only if rows are left out, since it could not say which."""
-    if output.suffix.lower() in COORDINATES_ONLY and block.kept is not None:
-        check_map_rows(output.with_suffix(".npy"), block.numbers - block.start)
+def refuse_dropped(output: Path, *, instead: str = "") -> None:
+    """Refuse a file of coordinates only, since it could not say which rows are left out."""
+    kind = COORDINATES_ONLY.get(output.suffix.lower())
+    if kind is not None:
+        msg = (
+            f"{quoted(output.name)[1:-1]}: rows with missing values are left out, and {kind}, "
+            f"which holds only coordinates, cannot say which. Write .csv, .tsv or .parquet"
+            f"{instead}."
+        )
+        raise InvalidInputError(msg)
 
 
 @dataclass(frozen=True)
@@ -196,12 +217,30 @@ def connected(address: str | None) -> Iterator[Callable[[RowBlocks], RowBlocks]]
 
 @contextmanager
 def kept_work(checkpoint: Checkpoint) -> Iterator[None]:
-    """Add to errors where finished work is kept."""
+    """Add to errors where finished work is kept; keep none if rows or options are refused early.
+
+    Whoever follows the advice of such an error gives another command or changes a file, which could
+    not continue; and to look at columns again costs little.
+    """
     try:
         yield
     except (KeyboardInterrupt, Exception) as error:
-        error.add_note(f"Finished work is kept in {checkpoint.folder}: the same command continues.")
+        is_refusal = isinstance(error, REFUSALS) and not isinstance(error, UnwritableError)
+        if is_refusal and not _has_results(checkpoint):
+            with suppress(OSError):
+                checkpoint.remove()
+        else:
+            error.add_note(
+                f"Finished work is kept in {checkpoint.folder}: the same command continues, as "
+                f"long as the files that it reads and its options stay the same. If they change, "
+                f"begin again with --force."
+            )
         raise
+
+
+def _has_results(checkpoint: Checkpoint) -> bool:
+    """Return whether a model was fitted, or a block of rows placed."""
+    return checkpoint.has(MODEL) or any(checkpoint.folder.glob(f"{PLACED}*/[0-9]*.npz"))
 
 
 def tell_continued(
@@ -226,17 +265,19 @@ def put_output(
         write(made)
         checkpoint.note_written(path, made)
         if made.is_dir():
-            _replace_folder(checkpoint, made, path)
+            _replace_store(checkpoint, made, path, overwrite=overwrite)
         else:
-            finish_file(made, path, overwrite=overwrite, permission="--force")
+            finish_file(made, path, overwrite=overwrite, permission=PERMISSION)
 
 
-def _replace_folder(checkpoint: Checkpoint, made: Path, path: Path) -> None:
-    """Let a folder become an output; an older one goes when the new one is whole."""
-    if path.exists():
+def _replace_store(checkpoint: Checkpoint, made: Path, path: Path, *, overwrite: bool) -> None:
+    """Let a Zarr array become an output; an older one goes when the new one is whole."""
+    check_store(path, overwrite=overwrite, permission=PERMISSION)
+    final = Path(os.path.realpath(path))  # a link stays a link
+    if final.exists():
         checkpoint.forget("replaced")
-        path.replace(checkpoint.folder / "replaced")
-    made.replace(path)
+        final.replace(checkpoint.folder / "replaced")
+    made.replace(final)
 
 
 def write_placed(

@@ -32,6 +32,8 @@ from isofold.cli.steps.method import FitOptions, make_estimator
 from isofold.cli.steps.outputs import Outputs
 from isofold.cli.steps.pages import write_page
 from isofold.cli.steps.placing import (
+    MODEL,
+    PLACED,
     KeepPlaced,
     connected,
     kept_work,
@@ -45,21 +47,22 @@ from isofold.cli.steps.sources import (
     StreamOptions,
     checkpoint_of,
     fingerprint_of,
+    refuse_inside,
     refuse_reading,
 )
 from isofold.embedding.streaming import Look, PlaceBlock, Stream, StreamedFit
 from isofold.storage import load, save
-from isofold.tables.label_column import LabelColumn
+from isofold.tables.label_column import LabelColumn, check_label
 from isofold.tables.preparation import Prepared
 from isofold.tables.select import Selection, select
-from isofold.tables.streamed import BlockPreparation, open_streamed
+from isofold.tables.streamed import BlockPreparation, Streamed, open_streamed
 
 if TYPE_CHECKING:
     from isofold.assessment import Assessment, DensityTiles
 
 __all__ = ["embed_streamed"]
 
-MODEL, STREAM = "model.iso", "stream.npz"
+STREAM = "stream.npz"
 
 
 def embed_streamed(
@@ -78,10 +81,14 @@ def embed_streamed(
         msg = f"--method {fitting.method} needs the labels of all rows: read the table at once."
         raise click.UsageError(msg, click.get_current_context(silent=True))
     work = StreamedFit.of(make_estimator(fitting))
+    refuse_inside(file, outputs)
     table = open_streamed(file)
     selection = select(
         table.head, columns=reading.columns, exclude=reading.exclude, label=reading.label
     )
+    label = _label_name(table, selection)
+    if label is not None:
+        check_label(table.paths, label)
     n_columns = len(selection.features) if table.has_names else table.head.n_wide
     work, block_rows = plan_fit(work, streaming.memory, n_columns)
     folder = checkpoint_of(outputs)
@@ -142,7 +149,7 @@ def _embed(
         n_rows=looked.n_rows, n_used=looked.sample.n_seen, label=run.reading.label,
     )  # fmt: skip
     if outputs.map is not None and looked.sample.n_seen < looked.n_rows:
-        refuse_dropped(outputs.map, Block(0, looked.sample.points[:0], kept=np.array([1])))
+        refuse_dropped(outputs.map, instead=", or pass --missing median")
     passes = _Passes(run, looked, outputs.map)
     tell_continued(run.checkpoint, passes.memory(1), looked.n_rows, console)
     with watched(console) as seen:
@@ -150,7 +157,8 @@ def _embed(
         with one_fit(work.embedder):
             stream = work.place(looked.sample, stream, passes.run, None)
         work.record(stream)
-        label = _label_of(run, selection)
+        name = _label_name(run.table, selection)
+        label = None if name is None else LabelColumn.of(run.table.paths, name)
         if outputs.map is not None:
             write_placed(
                 outputs.map, run.checkpoint, passes.memory(len(passes.looks)),
@@ -188,7 +196,7 @@ class _Passes:
 
     def memory(self, number: int) -> PassMemory:
         """Return what a pass keeps."""
-        return self._run.checkpoint.memory(f"placed-{number}", Look, _merge_looks)
+        return self._run.checkpoint.memory(f"{PLACED}-{number}", Look, _merge_looks)
 
     def run(self, place: PlaceBlock) -> Look:
         """Place all rows."""
@@ -216,10 +224,10 @@ def _merge_looks(one: Look, other: Look) -> Look:
     return one.merged(other)
 
 
-def _label_of(run: StreamedRun, selection: Selection) -> LabelColumn | None:
-    if selection.label is None or not run.table.has_names:
+def _label_name(table: Streamed, selection: Selection) -> str | None:
+    if selection.label is None or not table.has_names:
         return None
-    return LabelColumn.of(run.table.paths, run.table.head.names[selection.label])
+    return table.head.names[selection.label]
 
 
 def _points_at(rows: IntArray, sample: KeyedSample, far: KeyedSample) -> FloatArray:

@@ -13,6 +13,7 @@ from isofold.cli.steps.budget import plan_blocks
 from isofold.cli.steps.inputs import ReadOptions, tell_read
 from isofold.cli.steps.outputs import Outputs
 from isofold.cli.steps.placing import (
+    PLACED,
     KeepPlaced,
     Placed,
     TransformBlock,
@@ -26,10 +27,11 @@ from isofold.cli.steps.sources import (
     StreamOptions,
     checkpoint_of,
     fingerprint_of,
+    refuse_inside,
     refuse_reading,
 )
 from isofold.exceptions import InvalidInputError
-from isofold.tables.label_column import LabelColumn
+from isofold.tables.label_column import LabelColumn, check_label
 from isofold.tables.preprocessing import Preprocessing
 from isofold.tables.streamed import Streamed, open_streamed, rows_of_model, stamp
 
@@ -50,8 +52,12 @@ def transform_streamed(
     """Place the rows of a table on a saved map, write them, and return what is known of them."""
     assert outputs.map is not None  # noqa: S101 - the command requires it
     refuse_reading(reading)
+    refuse_inside(file, outputs)
     table = open_streamed(file)
     same = _preprocessing(estimator, notes, table, reading.label)
+    label = same.label if table.has_names and same.label in table.head.names else None
+    if label is not None:
+        check_label(table.paths, label)
     positions, prepare = rows_of_model(table, same)
     n_columns = len(positions)
     block_rows = plan_blocks(streaming.memory, n_columns, model.stat().st_size)
@@ -64,7 +70,7 @@ def transform_streamed(
         Checkpoint.open(folder, known, over=outputs.force) as checkpoint,
         kept_work(checkpoint),
     ):
-        memory = checkpoint.memory("placed", Placed, Placed.merged)
+        memory = checkpoint.memory(PLACED, Placed, Placed.merged)
         blocks = moved(table.blocks(positions, block_rows))
         tell_continued(checkpoint, memory, blocks.n_rows, console)
         work = KeepPlaced(
@@ -75,10 +81,10 @@ def transform_streamed(
             if placed is None or placed.n_rows == 0:
                 msg = f"{table.name}: there is no row that can be placed. Pass files with rows."
                 raise InvalidInputError(msg)
-            label = _label_of(table, same.label)
+            labels = None if label is None else LabelColumn.of(table.paths, label)
             write_placed(
                 outputs.map, checkpoint, memory,
-                n_rows=placed.n_rows, label=label, overwrite=outputs.force,
+                n_rows=placed.n_rows, label=labels, overwrite=outputs.force,
             )  # fmt: skip
         tell_read(
             table.name, same, (), console,
@@ -108,8 +114,3 @@ def _preprocessing(
     width = int(estimator.n_features_in_)
     is_named = table.has_names and len(numbers) == width
     return Preprocessing(numbers if is_named else width, label=label)
-
-
-def _label_of(table: Streamed, name: str | None) -> LabelColumn | None:
-    is_there = table.has_names and name in table.head.names
-    return LabelColumn.of(table.paths, name) if is_there and name is not None else None
