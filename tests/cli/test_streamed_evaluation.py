@@ -7,21 +7,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from isofold.datasets import swiss_roll
 from isofold.quality import scorecard
 from support.command_runs import run
+from support.streamed_tables import N_ROWS, points_of, roll_columns, write_parts
 
-N_ROWS = 400
-ROLL = swiss_roll(N_ROWS, width=21.0, uniform=True, random_state=0)
-X, Y = ROLL.X, ROLL.truth + 0.02 * np.random.default_rng(0).normal(size=(N_ROWS, 2))
-
-
-def write_parts(folder, columns, n_parts=5):
-    folder.mkdir()
-    for number, rows in enumerate(np.array_split(np.arange(N_ROWS), n_parts)):
-        table = pa.table({name: values[rows] for name, values in columns.items()})
-        parquet.write_table(table, folder / f"part-{number}.parquet")
-    return folder
+X = points_of(roll_columns())
+Y = X[:, :2] + 0.02 * np.random.default_rng(0).normal(size=(N_ROWS, 2))
 
 
 def write_map(path, images, rows):
