@@ -22,7 +22,7 @@ def write_map(path, images, rows):
 
 
 def columns_of(points):
-    return dict(zip("abc", points.T, strict=True))
+    return dict(zip("xyz", points.T, strict=True))
 
 
 def evaluated(*args):
