@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -254,8 +253,3 @@ def read_explained(path: Path) -> Iterator[None]:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0] or "it is empty"
         msg = f"{path.name}: the file cannot be read: {reason.rstrip('.')}. Write it again."
         raise InvalidInputError(msg) from error
-
-
-def total_bytes(paths: Sequence[Path]) -> int:
-    """Return how large files are together."""
-    return sum(os.stat(path).st_size for path in paths)
