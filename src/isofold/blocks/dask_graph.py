@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from isofold._dependencies import require
+from isofold._findings import Value, worded
 from isofold._progress.stages import Stage
 from isofold.exceptions import ClusterError
 
@@ -33,6 +34,10 @@ MERGED_AT_ONCE = 8
 
 RETRIES = 2
 """How often a task that failed is run again; one whose worker died is always."""
+
+START_AGAIN = Value(
+    "Connect to a running scheduler with a new Client, and start again.", "Start a scheduler again."
+)
 
 LARGE_GRAPH = "1 TB"
 """Size of a graph from which on Dask advises to send data apart. The model in it goes once to the
@@ -227,7 +232,7 @@ def running_client() -> Any:
     """Return the client, or None; refuse one whose scheduler is gone, for it would wait for it."""
     client = current_client()
     if client is not None and client.status != "running":
-        raise ClusterError(_lost(client, f"the client is {client.status}"))
+        raise ClusterError(_lost(client))
     return client
 
 
@@ -280,8 +285,7 @@ def explained() -> Iterator[None]:
         raise ClusterError(msg) from error
     except (CancelledError, OSError) as error:
         if client.status != "running":
-            reason = str(error).partition("\n")[0]
-            raise ClusterError(_lost(client, f"{type(error).__name__}: {reason}")) from error
+            raise ClusterError(_lost(client)) from error
         if isinstance(error, OSError):
             raise
         msg = (
@@ -291,12 +295,11 @@ def explained() -> Iterator[None]:
         raise ClusterError(msg) from error
 
 
-def _lost(client: Any, reason: str) -> str:
+def _lost(client: Any) -> str:
     address = getattr(client.scheduler, "address", "an unknown address")
     return (
-        f"The connection to the Dask scheduler at {address} was lost ({reason.rstrip('.')}). The "
-        f"work of its tasks is lost with it, and nothing was changed here. Connect to a running "
-        f"scheduler with a new Client and start again; with a checkpoint, finished blocks are kept."
+        f"The connection to the Dask scheduler at {address} was lost, and the work of its tasks "
+        f"with it. Nothing was changed here. {worded(START_AGAIN)}"
     )
 
 
