@@ -48,14 +48,14 @@ def checks_of_forms(*forms):
     The rest is slow, and what only the base class does is slow for all forms of embedders.
     """
     made = parametrize_with_checks(list(forms))
-    firsts = {repr(form) for i, form in enumerate(forms) if type(form) not in map(type, forms[:i])}
+    firsts = [form for i, form in enumerate(forms) if type(form) not in map(type, forms[:i])]
     names, cases = made.args
     chosen = []
     for case in cases:
         values = getattr(case, "values", case)
         estimator, check = values
         name = check.func.__name__
-        is_first = repr(estimator) in firsts
+        is_first = any(estimator is form for form in firsts)
         is_of_the_base = isinstance(estimator, BaseEmbedder) and (
             name in OF_THE_BASE or is_read_only(check)
         )
