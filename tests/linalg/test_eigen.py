@@ -10,6 +10,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearope
 
 from isofold.exceptions import ConvergenceError, InvalidInputError, MemoryLimitError
 from isofold.linalg import _lanczos, deterministic_signs, eigen, eigh_extreme
+from support.quick import quick_are
 
 # Both solvers are backward stable: eigenvalues to a few hundred eps of the norm.
 VALUE_TOL = 1e-12
@@ -113,7 +114,7 @@ def repeated():
 
 
 @pytest.mark.parametrize("form", [sp.csr_array, aslinearoperator, sp.csr_array.toarray])
-@pytest.mark.parametrize("n_vectors", [1, 2, 3, 10, 45])
+@pytest.mark.parametrize("n_vectors", quick_are([1, 3, 45], [1, 2, 3, 10, 45]))
 @pytest.mark.parametrize("which", ["largest", "smallest"])
 def test_no_copy_of_a_repeated_eigenvalue_is_missed(repeated, form, n_vectors, which):
     A, every = repeated
