@@ -76,7 +76,7 @@ def test_no_color_is_respected():
 
 @pytest.mark.parametrize("columns", quick_first([38, 80]))
 def test_lines_and_tables_fit_narrow_screens(columns, tmp_path, monkeypatch):
-    path, out = write_roll(tmp_path / "roll.csv", 60), tmp_path / "m.csv"
+    path, out = write_array(tmp_path / "sheet.npy"), tmp_path / "m.csv"
     monkeypatch.chdir(tmp_path)
     words = ("embed", path.name, "-m", "ipa", "-o", out.name, "--force")
     code = "from isofold.cli import main\nmain()"
