@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from support.command_runs import read_csv, run_on_screen, run_program, write_array, write_roll
+from support.quick import quick_first
 
 # Programs inherit what is done with Ctrl-C.
 pytestmark = pytest.mark.usefixtures("ctrl_c")
@@ -53,9 +54,13 @@ def test_a_bar_with_the_time_left_is_shown_on_a_screen(tmp_path):
     assert "left" in shown
     assert "\x1b[" in shown
     assert "How true is the map?" in shown
-    code, shown = run_on_screen(
-        SLOW.replace("{steps}", "4"), *words, "--force", "--quiet", env={"TERM": "xterm"}
-    )
+
+
+@pytest.mark.slow
+def test_quiet_shows_nothing_on_a_screen(tmp_path):
+    path, out = write_array(tmp_path / "sheet.npy"), tmp_path / "map.csv"
+    words = ["embed", path, "-m", "ipa", "-o", out, "--quiet"]
+    code, shown = run_on_screen(SLOW.replace("{steps}", "4"), *words, env={"TERM": "xterm"})
     assert code == 0, shown
     assert shown == ""
 
@@ -69,34 +74,25 @@ def test_no_color_is_respected():
     assert "\x1b" in bright[1]
 
 
-def test_long_lines_are_wrapped_on_a_screen_only(tmp_path):
-    path = write_roll(tmp_path / "roll.csv", 60)
-    words = ["embed", path, "-m", "ipa", "--force", "-o", tmp_path / "map.csv"]
-    code = "from isofold.cli import main\nmain()"
-    _, shown = run_on_screen(code, *words, env={"NO_COLOR": "1", "COLUMNS": "60"})
-    console = shown.partition("How true")[0]
-    assert max(map(len, console.splitlines())) <= 60
-    piped = run_program(*words)
-    assert piped.stdout == ""
-    assert "\x1b" not in piped.stderr
-    assert piped.stderr.count("\n") < shown.count("\n")
-
-
-def test_tables_fit_narrow_screens(tmp_path, monkeypatch):
+@pytest.mark.parametrize("columns", quick_first([38, 80]))
+def test_lines_and_tables_fit_narrow_screens(columns, tmp_path, monkeypatch):
     path, out = write_array(tmp_path / "sheet.npy"), tmp_path / "m.csv"
     monkeypatch.chdir(tmp_path)
-    for columns in (38, 80):
-        _, shown = run_on_screen(
-            "from isofold.cli import main\nmain()",
-            *("embed", path.name, "-m", "ipa", "-o", out.name, "--force"),
-            env={"COLUMNS": str(columns), "NO_COLOR": "1"},
-        )
-        lines = shown.splitlines()
-        assert max(map(len, lines)) <= columns
-        assert "between neighbors in the data are true" in " ".join(shown.split())
-        # Words stand beside their figure if there is room.
-        beside = [line for line in lines if line.lstrip().startswith("trustworthiness")]
-        assert ("all points" in beside[0]) == (columns == 80)
+    words = ("embed", path.name, "-m", "ipa", "-o", out.name, "--force")
+    code = "from isofold.cli import main\nmain()"
+    _, shown = run_on_screen(code, *words, env={"COLUMNS": str(columns), "NO_COLOR": "1"})
+    lines = shown.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert "between neighbors in the data are true" in " ".join(shown.split())
+    # Words stand beside their figure if there is room.
+    beside = [line for line in lines if line.lstrip().startswith("trustworthiness")]
+    assert ("all points" in beside[0]) == (columns == 80)
+    if columns < 80:
+        # On a screen only lines are wrapped.
+        piped = run_program(*words)
+        assert piped.stdout == ""
+        assert "\x1b" not in piped.stderr
+        assert piped.stderr.count("\n") < shown.count("\n")
 
 
 def test_the_first_ctrl_c_keeps_the_best_map(tmp_path):
@@ -111,6 +107,7 @@ def test_the_first_ctrl_c_keeps_the_best_map(tmp_path):
     assert len(read_csv(out)) == 60
 
 
+@pytest.mark.slow
 def test_the_second_ctrl_c_gives_up(tmp_path):
     path = write_array(tmp_path / "sheet.npy")
     code, shown = run_on_screen(
@@ -122,6 +119,7 @@ def test_the_second_ctrl_c_gives_up(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_ctrl_c_without_a_best_map_leaves_nothing(tmp_path):
     path = write_array(tmp_path / "sheet.npy")
     code, shown = run_on_screen(
@@ -152,6 +150,7 @@ def test_signs_that_a_terminal_cannot_show_are_no_error():
     assert "M\\xf6bius" in finished.stdout
 
 
+@pytest.mark.slow  # test_commands runs the same commands without starting a program for each
 def test_a_whole_story_by_programs(tmp_path):
     write_roll(tmp_path / "roll.csv", 120, missing=(5,))
     write_roll(tmp_path / "new.csv", 30, seed=1)

@@ -9,6 +9,7 @@ import pytest
 
 from isofold._files import atomic_file
 from support.command_runs import read_csv, write_array
+from support.quick import quick_are
 
 pytestmark = pytest.mark.usefixtures("ctrl_c")  # which started programs inherit
 
@@ -99,7 +100,8 @@ EMBED = ("embed", "sheet.npy", "-m", "ipa", "-o", "map.csv")
 
 
 @pytest.mark.parametrize(
-    ("closed", "words"), [((1,), DIMENSION), ((2,), EMBED), ((0, 1, 2), EMBED)]
+    ("closed", "words"),
+    quick_are([((0, 1, 2), EMBED)], [((1,), DIMENSION), ((2,), EMBED), ((0, 1, 2), EMBED)]),
 )
 def test_closed_streams_are_no_error(closed, words, tmp_path):
     write_array(tmp_path / "sheet.npy")

@@ -356,6 +356,7 @@ def n_localized(model, X, graph, n_starts=8):
     [(sinusoid(600, amplitude=12.0, random_state=0), 6), (spiral(600, random_state=0), 4)],
     ids=["sinusoid", "spiral"],
 )
+@pytest.mark.slow  # figures of the thesis, which experiments.ldlc draws
 def test_curves_of_figures_4_3_and_4_4(data, n_clusters):
     graph = build_graph(data.X, n_neighbors=8)
     order = np.argsort(data.truth[:, 0])

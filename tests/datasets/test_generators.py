@@ -10,6 +10,7 @@ from scipy.special import ellipeinc
 
 from isofold.datasets import SYNTHETIC, Dataset
 from isofold.exceptions import InvalidInputError, MemoryLimitError
+from support.hypothesis_profiles import examples
 
 ALL = sorted(SYNTHETIC)
 IN_PLANE = dict.fromkeys(("sinusoid", "spiral", "circle"), 2)
@@ -97,6 +98,7 @@ def test_noise_has_its_standard_deviation_and_leaves_the_truth(name):
 
 
 @pytest.mark.parametrize("name", sorted(MIDDLE))
+@examples(30)
 @given(share=st.floats(0.01, 0.99), n_samples=st.integers(8, 200))
 def test_imbalance_is_the_share_in_the_first_half(name, share, n_samples):
     assume(0 < round(share * n_samples) < n_samples)

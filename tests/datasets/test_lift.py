@@ -31,6 +31,7 @@ def test_distances_stay(n_features, seed):
     )
 
 
+@pytest.mark.slow
 def test_the_turn_is_uniform():
     """Each entry of a uniform orthogonal 3 × 3 matrix is uniform in [−1, 1] (Archimedes)."""
     axes = Dataset("axes", np.eye(3))

@@ -5,6 +5,7 @@ import pytest
 
 from isofold.patches.layers import LEAST_POINTS, find_layers
 from support.ipa_cases import half_cylinder, rectangle, stitched
+from support.quick import quick_first
 
 N = 1500
 
@@ -52,9 +53,9 @@ NOISE = {
 }
 
 
-@pytest.mark.parametrize("d", [3, 10])
+@pytest.mark.parametrize("d", quick_first([3, 10]))
 @pytest.mark.parametrize("kind", NOISE)
-@pytest.mark.parametrize("scale", [pytest.param(0.1, marks=pytest.mark.slow), 0.3])
+@pytest.mark.parametrize("scale", quick_first([0.3, 0.1]))
 def test_noise_of_a_single_sheet_is_no_layer(scale, kind, d):
     rng = np.random.RandomState(0)
     X = np.pad(sheet(), ((0, 0), (0, d - 3)))

@@ -20,7 +20,7 @@ TIE = 1e-4
 TRUE = 0.01
 
 seeds = st.integers(0, 2**32 - 1)
-few = examples(6)
+few = examples(4)
 
 
 def sheet(seed):

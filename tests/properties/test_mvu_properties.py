@@ -20,7 +20,7 @@ TREE = 1e-6
 
 seeds = st.integers(0, 2**32 - 1)
 forms = st.sampled_from(["at_most", Soft(16.0)])
-few = examples(6)
+few = examples(4)
 
 
 def arc(seed, n=12):

@@ -29,8 +29,8 @@ def figures(card):
 
 
 def test_agrees_with_the_exact_measures():
-    X, Y = bent(3000)
-    card = block_scorecard(read_blocks(X, rows=700), read_blocks(Y, rows=451), n_samples=3000)
+    X, Y = bent(1500)
+    card = block_scorecard(read_blocks(X, rows=350), read_blocks(Y, rows=226), n_samples=1500)
     near, shown = (quality.local_isometry(X, Y, neighbors_of=s) for s in ("input", "embedding"))
     short = quality.summary(X, Y)
     exact = {
@@ -53,7 +53,7 @@ def test_agrees_with_the_exact_measures():
         assert float(score) == pytest.approx(float(exact[name]), rel=ROUNDING), name
     assert card.isometry.per_point == pytest.approx(near.per_point, rel=ROUNDING)
     assert astuple(card.summary) == pytest.approx(astuple(short), rel=ROUNDING)
-    assert card.title == "3,000 points in 2-D, 12 neighbors, all points"
+    assert card.title == "1,500 points in 2-D, 12 neighbors, all points"
 
 
 @pytest.mark.parametrize("columns", [3, 30])
@@ -105,6 +105,7 @@ def test_on_dask_it_is_the_same():
     assert figures(block_scorecard(*lazy, n_samples=30)) == known
 
 
+@pytest.mark.slow  # test_coverage counts how often intervals of a sample hold
 def test_intervals_hold():
     X, Y = bent(2500)
     exact = block_scorecard(X, Y, n_samples=2500)

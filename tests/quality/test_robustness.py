@@ -10,6 +10,7 @@ from isofold.exceptions import InvalidInputError
 from isofold.quality import distances, global_
 from isofold.quality.distances import euclidean_rows
 from support import naive
+from support.quick import quick_first
 
 ROUNDING = 1e-12
 
@@ -29,7 +30,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(global_, "PRODUCT_BYTES", 8 * 1000)
 
 
-@pytest.mark.parametrize("d", [3, 40])
+@pytest.mark.parametrize("d", quick_first([3, 40]))
 def test_blocks_and_threads_do_not_change_a_bit(small_blocks, d):
     X, Y = pair(100, d)
     for n_samples in (None, 40):

@@ -9,6 +9,7 @@ from isofold.neighbors import Lengths, resolve_graph
 from isofold.quality import procrustes_error
 from isofold.sdp import ConicSDP, LowRankSDP, Soft, Status
 from support.mvu_cases import fit_quietly, sparse_graph, variance
+from support.quick import quick_first
 from support.sdp_problems import cycle_edges, squared_lengths
 
 # The gap that both are asked for. Kept lengths are met to it as well, the median of them by the
@@ -46,7 +47,7 @@ def assert_same_optimum(ours, theirs, allowed=ALLOWED):
     assert second.certificate.posed_bound >= first.primal * (1 - allowed)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", quick_first(range(2)))
 @pytest.mark.parametrize(
     ("lengths", "angles"), [("at_most", False), (Soft(4.0), False), (Soft(4.0), True)]
 )
@@ -56,7 +57,7 @@ def test_neighbor_graph(lengths, angles, seed):
     assert ours.spectrum_[0] == pytest.approx(theirs.spectrum_[0], rel=1e-2)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", quick_first(range(2)))
 def test_kept_lengths_of_well_posed_graphs(seed):
     rng = np.random.RandomState(seed)
     tree = np.array([[rng.randint(i), i] for i in range(1, 15)])
@@ -69,7 +70,7 @@ def test_kept_lengths_of_well_posed_graphs(seed):
         assert procrustes_error(ours.embedding_, theirs.embedding_) < 10 * np.sqrt(TOL)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", quick_first(range(2)))
 def test_kept_lengths_of_a_neighbor_graph_are_bounded_alike(seed):
     # Its dual is not attained, and neither answer meets all lengths. But multipliers w with
     # L_w ⪰ I bound the variance of any points by Σ w_e |y_i - y_j|²: those of either solver must

@@ -12,6 +12,7 @@ from isofold.sdp import Constraints, GramSDP, LowRankSDP, Status, square_constra
 from isofold.sdp.dual.probe import lowest_pairs, probe_slack
 from isofold.sdp.dual.spectrum import lowest_modes, proved_floor
 from isofold.sdp.solvers.conic import ConicSDP
+from support.quick import quick_are, quick_first
 from support.sdp_checks import assert_valid_bound
 from support.sdp_problems import path_edges, squared_lengths
 from support.sdp_random import FAMILIES, centered, neighbor_pairs, rolled_sheet
@@ -43,21 +44,24 @@ def rescaled(problem, length, cost):
     return replace(problem, objective=problem.objective * cost, constraints=given)
 
 
+@pytest.mark.parametrize(
+    ("length", "cost"),
+    quick_are([(1e-6, 1e6)], itertools.product((1e-6, 1e6), repeat=2)),
+)
 @pytest.mark.parametrize("family", sorted(FAMILIES))
-def test_units_do_not_matter(family):
+def test_units_do_not_matter(family, length, cost):
     problem = FAMILIES[family](np.random.default_rng(5), 12).problem
     solver = LowRankSDP(random_state=0)
     first = solver.solve(problem)
     assert_valid_bound(problem, first)
     room = 2 * TOL.get(family, DEFAULT_TOL) * abs(first.primal)
     # Orthonormal blocks have a unit of length of their own.
-    lengths = (1.0,) if problem.n_blocks else (1e-6, 1e6)
-    for length, cost in itertools.product(lengths, (1e-6, 1e6)):
-        second = solver.solve(rescaled(problem, length, cost))
-        assert second.status is first.status
-        ratio = length * cost
-        assert abs(second.certificate.posed_bound / ratio - first.certificate.posed_bound) <= room
-        assert abs(second.primal / ratio - first.primal) <= room
+    length = 1.0 if problem.n_blocks else length
+    second = solver.solve(rescaled(problem, length, cost))
+    assert second.status is first.status
+    ratio = length * cost
+    assert abs(second.certificate.posed_bound / ratio - first.certificate.posed_bound) <= room
+    assert abs(second.primal / ratio - first.primal) <= room
 
 
 def stopped_by_callback(calls):
@@ -95,7 +99,9 @@ def test_the_bound_is_valid_wherever_the_solver_is_stopped(family, options):
     assert not np.any(np.isnan(numbers))
 
 
-@pytest.mark.parametrize("family", sorted(FAMILIES))
+@pytest.mark.parametrize(
+    "family", quick_are(["equality", "factors", "mixed", "stitching"], sorted(FAMILIES))
+)
 def test_a_seed_determines_the_answer(family):
     problem = FAMILIES[family](np.random.default_rng(4), 14).problem
     first, second = (LowRankSDP(random_state=3).solve(problem) for _ in range(2))
@@ -130,7 +136,7 @@ def test_a_positive_semidefinite_cost_is_least_at_the_origin():
     assert solution.primal == 0.0
 
 
-@pytest.mark.parametrize("n", [60, 420])
+@pytest.mark.parametrize("n", quick_first([60, 420]))
 def test_a_path_that_begins_at_the_origin_does_not_underflow(n):
     """For a large barrier the best point of a cost of rank one is the origin itself."""
     _, pairs, squared = sheet(n)
@@ -144,6 +150,7 @@ def test_a_path_that_begins_at_the_origin_does_not_underflow(n):
     assert np.all(np.isfinite(solution.coordinates))
 
 
+@pytest.mark.slow
 def test_lower_bounds_are_certified_beyond_the_size_of_dense_algebra():
     """The multipliers of a positive definite cost are repaired by making them smaller."""
     instance = FAMILIES["apart"](np.random.default_rng(2), 420)
@@ -170,7 +177,7 @@ def signed_sums(seed, n=20):
     return GramSDP(n, (cost + cost.T) / 2, constraints=constraints)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick_first(range(3)))
 def test_forms_with_negative_signs_do_not_hide_those_that_prove_a_bound(seed):
     problem = signed_sums(seed)
     solution = LowRankSDP(random_state=0).solve(problem)

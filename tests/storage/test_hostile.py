@@ -32,7 +32,7 @@ MODELS = [
     "classifier words",
     "ipa terms",
 ]
-FEW, MANY = (3, 3), (36, 30)
+FEW, MANY = (2, 2), (36, 30)
 """Mutations of the bytes of every model, and of what is inside."""
 
 SECONDS = 3600
@@ -88,6 +88,7 @@ def test_nothing_in_a_file_is_run(outcomes):
 LARGEST_PEAK = 2**20 * max(4 * 17, 100 + 4 * 4)
 
 
+@pytest.mark.slow
 def test_a_small_file_does_not_swell(tmp_path):
     path = tmp_path / "model.iso"
     save(fitted("vqpca"), path)

@@ -77,7 +77,7 @@ def start_from(problem, labels, medoids):
     return Seeding(medoids, labels, rows_of(problem)[np.arange(len(labels)), medoids[labels]])
 
 
-@examples(150)
+@examples(60)
 @given(**runs)
 def test_the_objective_never_rises_and_is_what_it_says(
     kind, seed, n_clusters, n_components, rho, max_iter

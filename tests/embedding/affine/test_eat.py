@@ -18,6 +18,7 @@ from isofold.quality import preservation_error, procrustes_error, stretch
 from isofold.sdp import ConicSDP, DenseSDP, LowRankSDP, Status
 from support.helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
 from support.mvu_cases import grid
+from support.quick import quick_first
 from support.sdp_problems import path_edges
 
 # The gap of the default solver, and of a tight one for answers that are known.
@@ -110,7 +111,7 @@ def test_slack_lengthens_an_arc_by_no_more_than_it():
     assert np.sqrt(eat.preservation_error_) <= NEAR * SLACK
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", quick_first(range(2)))
 @pytest.mark.parametrize("degrees", [40, 90])
 def test_folded_sheet_is_flattened_by_a_matrix(degrees, seed):
     points, flat = bent_in_two(40, degrees, seed)
@@ -511,8 +512,10 @@ def test_large_programs_give_the_same_map(fitted, monkeypatch):
     assert procrustes_error(large.embedding_, FLAT) < SEEN
     assert procrustes_error(large.embedding_, fitted.embedding_) < SEEN
     np.testing.assert_allclose(large.transform(SHEET), large.embedding_, atol=2 * REPRODUCED)
-    monkeypatch.undo()
-    # A user may ask for the solver of large programs.
+
+
+@pytest.mark.slow  # the solver of the test above, on the same sheet
+def test_the_solver_of_large_programs_may_be_asked_for():
     asked = model(solver=LowRankSDP(tol=1e-5)).fit(SHEET)
     assert procrustes_error(asked.embedding_, FLAT) < SEEN
 

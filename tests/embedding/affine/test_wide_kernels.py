@@ -10,6 +10,7 @@ from isofold.embedding.affine.span import RANK_TOLERANCE
 from isofold.exceptions import DoubtfulMapWarning
 from isofold.similarity.kernel_function import KernelFunction
 from isofold.storage import load, save
+from support.quick import quick_are
 
 # Rounding over the least eigenvalue that counts, in units of the map; see RANK_TOLERANCE.
 REPRODUCED = np.finfo(np.float64).eps / RANK_TOLERANCE
@@ -26,8 +27,13 @@ def roll(n=100):
 
 
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapWarning")
-@pytest.mark.parametrize("method", [EAT, TesseraMap])
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize(
+    ("method", "kernel"),
+    quick_are(
+        [(EAT, "rbf"), (TesseraMap, "poly")],
+        [(method, kernel) for method in (EAT, TesseraMap) for kernel in ("rbf", "poly")],
+    ),
+)
 @pytest.mark.parametrize(
     "factor", [pytest.param(each, marks=[pytest.mark.slow] * (each in BETWEEN)) for each in FACTORS]
 )

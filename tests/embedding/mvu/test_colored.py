@@ -16,6 +16,7 @@ from isofold.neighbors import Bridged
 from isofold.quality import one_nn_error, procrustes_error
 from isofold.sdp import LowRankSDP, Soft, Status
 from support.estimator_checks import checks_of_forms
+from support.quick import quick_are
 
 # Sums of n² products, n up to 200.
 ROUNDING = 1e-12
@@ -76,6 +77,11 @@ def cloud():
 
 
 @pytest.fixture(scope="module")
+def colored_cloud(cloud):
+    return model(n_neighbors=6).fit(cloud, np.arange(50) % 3)
+
+
+@pytest.fixture(scope="module")
 def plain_cloud(cloud):
     return MVU(n_neighbors=6, random_state=0, n_jobs=1).fit(cloud)
 
@@ -110,6 +116,7 @@ def test_classes_of_wines(wine, plain, colored):
     assert colored.solution_.status is Status.CERTIFIED
 
 
+@pytest.mark.slow  # as with wines
 @pytest.mark.parametrize("seed", [0])
 def test_classes_of_digits(seed):
     X, y = load_digits(return_X_y=True)
@@ -156,7 +163,9 @@ SIDES = {
 }
 
 
-@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize(
+    "side", quick_are(["targets", "tags", "strings", "callable", "precomputed"], SIDES)
+)
 def test_all_sides_raise_their_dependence(cloud, plain_cloud, side):
     y, kernel = SIDES[side]
     y = y.astype(int) if side == "tags" else y
@@ -169,9 +178,9 @@ def test_all_sides_raise_their_dependence(cloud, plain_cloud, side):
     assert colored.hsic_ == pytest.approx(hsic(colored.embedding_, L), rel=1e-9)
 
 
-def test_forms_of_labels_do_not_matter(cloud):
+def test_forms_of_labels_do_not_matter(cloud, colored_cloud):
     y = np.arange(50) % 3
-    expected = model(n_neighbors=6).fit_transform(cloud, y)
+    expected = colored_cloud.embedding_
     for same in (y[:, None], pd.Series(y.astype(str), index=range(100, 150))):
         np.testing.assert_array_equal(model(n_neighbors=6).fit_transform(cloud, same), expected)
 
@@ -191,12 +200,11 @@ def test_lengths_as_in_mvu(cloud, lengths):
         )
 
 
-def test_distances_in_place_of_points(cloud):
+def test_distances_in_place_of_points(cloud, colored_cloud):
     y = np.arange(50) % 3
     D = squareform(pdist(cloud))
     colored = model(metric="precomputed", n_neighbors=6).fit(D, y)
-    points = model(n_neighbors=6).fit(cloud, y)
-    assert colored.hsic_ == pytest.approx(points.hsic_, rel=10 * GAP)
+    assert colored.hsic_ == pytest.approx(colored_cloud.hsic_, rel=10 * GAP)
     np.testing.assert_allclose(colored.transform(D), colored.embedding_, rtol=0, atol=1e-12)
 
 
@@ -215,11 +223,10 @@ def test_transform_needs_no_labels(wine, colored):
     np.testing.assert_array_equal(one_by_one, colored.transform(X[:5] + 0.01))
 
 
-def test_same_seed_same_bytes(cloud):
-    y = np.arange(50) % 3
-    one, two = (model(n_neighbors=6, n_jobs=n_jobs).fit(cloud, y) for n_jobs in (1, 2))
-    np.testing.assert_array_equal(one.embedding_, two.embedding_)
-    assert one.hsic_ == two.hsic_
+def test_same_seed_same_bytes(cloud, colored_cloud):
+    two = model(n_neighbors=6, n_jobs=2).fit(cloud, np.arange(50) % 3)
+    np.testing.assert_array_equal(colored_cloud.embedding_, two.embedding_)
+    assert colored_cloud.hsic_ == two.hsic_
 
 
 # Kernels

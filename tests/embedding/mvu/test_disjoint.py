@@ -23,6 +23,7 @@ from support.helpers import assert_embedder_contract, assert_equal_up_to_rigid_m
 from support.hypothesis_profiles import examples
 from support.ipa_cases import grid, half_cylinder, rectangle
 from support.mvu_cases import bent_grid
+from support.quick import quick_are, quick_first
 
 # Rotations of coordinates up to a hundred: some hundred roundings.
 ROUNDING = 1e-11
@@ -85,7 +86,9 @@ def fitted(X):
 
 @ignore_doubts
 @ignore_early_stops
-@pytest.mark.parametrize("make", SETS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make", quick_are([rotated_swiss_rolls, parallel_swiss_rolls], SETS), ids=lambda m: m.__name__
+)
 def test_components_of_the_thesis(make):
     n, k, n_pieces = SETS[make]
     data = make(n, noise=0.05, random_state=0)
@@ -101,7 +104,9 @@ def test_components_of_the_thesis(make):
 @ignore_doubts
 @ignore_early_stops
 @pytest.mark.filterwarnings("ignore::isofold.exceptions.DisconnectedGraphWarning")
-@pytest.mark.parametrize("make", [rotated_swiss_rolls, four_moons], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make", quick_first([rotated_swiss_rolls, four_moons]), ids=lambda make: make.__name__
+)
 def test_neighbors_are_trusted_more_than_with_bridges(make):
     n, k, _ = SETS[make]
     data = make(n, noise=0.05, random_state=1)
@@ -173,10 +178,26 @@ def test_connected_data_are_unfolded_by_mvu():
 
 
 @ignore_doubts
-@pytest.mark.parametrize("representatives", ["extremes", "farthest", "hull"])
 @pytest.mark.parametrize(
-    ("links", "n_links", "n_bridges"),
-    [("largest", 1, 3), ("nearest", 1, 3), ("closest", 1, None), ("closest", 2, None)],
+    ("representatives", "links", "n_links", "n_bridges"),
+    quick_are(
+        # Every word of either kind.
+        [
+            ("extremes", "largest", 1, 3),
+            ("farthest", "nearest", 1, 3),
+            ("hull", "closest", 1, None),
+            ("extremes", "closest", 2, None),
+        ],
+        [
+            (representatives, *how)
+            for representatives in ("extremes", "farthest", "hull")
+            for how in [
+                ("largest", 1, 3),
+                ("nearest", 1, 3),
+                *(("closest", n, None) for n in (1, 2)),
+            ]
+        ],
+    ),
 )
 def test_strategies(representatives, links, n_links, n_bridges):
     # Four squares at the corners of a larger one: two links of each close a cycle.
@@ -344,7 +365,7 @@ def test_bad_parameters(parameters, words, n_pieces):
 # What motions and orders of the data do not change
 
 
-@examples(4)
+@examples(2)
 @given(seed=st.integers(0, 2**16))
 def test_distances_within_components_do_not_depend_on_order_or_position(seed):
     rng = np.random.RandomState(seed)

@@ -19,6 +19,7 @@ from isofold.neighbors import Bridged, Enhanced, Knn, Lengths, Mutual, Radius, r
 from isofold.quality import procrustes_error
 from isofold.sdp import LowRankSDP, Soft
 from support.mvu_cases import fit_quietly, neighbor_graph, sparse_graph, variance
+from support.quick import quick_first
 from support.sdp_problems import path_edges
 
 # Two answers to the same problem: each within its gap of 1e-4 (1e-3 for kept lengths) and within
@@ -78,7 +79,7 @@ def test_pieces_of_a_given_graph_are_refused(X):
         model(graph=Lengths(X)).fit(SHEET[:10])
 
 
-@pytest.mark.parametrize("graph", [Bridged(), Enhanced()])
+@pytest.mark.parametrize("graph", quick_first([Bridged(), Enhanced()]))
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_added_links_are_recorded_and_told_once(graph):
     mvu = model(graph=graph, n_neighbors=8)

@@ -16,7 +16,7 @@ from support.unfold_cases import assert_told, model, sheet
 
 def test_a_folded_map_is_neither_taken_nor_hidden():
     # A ring cannot lie on a line: stitching lays one half onto the other, with all lengths kept.
-    angle = np.random.RandomState(0).uniform(0.0, 2 * np.pi, 200)
+    angle = np.random.RandomState(0).uniform(0.0, 2 * np.pi, 120)
     X = np.column_stack([np.cos(angle), np.sin(angle), 0.3 * np.cos(angle)])
     with pytest.warns(DoubtfulMapWarning):
         unfold = Unfold(n_components=1, random_state=0, n_jobs=1).fit(X)
@@ -26,6 +26,7 @@ def test_a_folded_map_is_neither_taken_nor_hidden():
     assert_told(unfold)
 
 
+@pytest.mark.slow  # of all cases the longest; the ring above is told by the same words
 def test_doubts_of_a_stitched_map_are_told():
     # A cap of a sphere: stitched best, but no sheet.
     X = datasets.spherical_cap(300, angle=65.0, random_state=0).X

@@ -14,6 +14,7 @@ from isofold import Unfold
 from isofold.exceptions import DoubtfulMapWarning, InvalidInputError
 from isofold.survey import data
 from support.helpers import assert_equal_up_to_rigid_motion, texts
+from support.quick import quick_are, quick_first
 
 # A projection on axes of size one.
 EXACT = 1e-9
@@ -55,14 +56,14 @@ def assert_sound(unfold, X):
 # Few samples, few places
 
 
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 10, 30])
+@pytest.mark.parametrize("n", quick_are([2, 3, 30], [2, 3, 4, 5, 10, 30]))
 @pytest.mark.parametrize("r", [1, 2, "auto"])
 def test_few_samples(n, r):
     X = noise(n)
     assert_sound(quiet_fit(model(n_components=r), X), X)
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 10, 30])
+@pytest.mark.parametrize("n", quick_are([2, 3, 30], [2, 3, 5, 10, 30]))
 @pytest.mark.parametrize("power", [1.0, 3.0], ids=["euclidean", "not-euclidean"])
 def test_few_distances(n, power):
     D = squareform(pdist(noise(n))) ** power
@@ -105,10 +106,10 @@ def test_corners_of_a_cube_with_many_copies_each(n_components):
 
 
 def test_copies_change_no_place():
-    X = np.vstack([noise(60), noise(60)[:20]])
+    X = np.vstack([noise(40), noise(40)[:15]])
     unfold = quiet_fit(model(), X)
     assert_sound(unfold, X)
-    np.testing.assert_array_equal(unfold.embedding_[60:], unfold.embedding_[:20])
+    np.testing.assert_array_equal(unfold.embedding_[40:], unfold.embedding_[:15])
 
 
 def test_one_feature():
@@ -132,32 +133,31 @@ def test_many_components(r):
 
 
 def test_pieces():
-    X = np.vstack([noise(50), noise(40, seed=1) + 100.0])
+    X = np.vstack([noise(30), noise(25, seed=1) + 100.0])
     unfold = quiet_fit(model(), X)
     assert_sound(unfold, X)
-    assert "They fall into 2 components of 50, 40 samples" in unfold.decision_.summary()
+    assert "They fall into 2 components of 30, 25 samples" in unfold.decision_.summary()
 
 
-@pytest.mark.parametrize("n_neighbors", [1, 3, 500])
+@pytest.mark.parametrize("n_neighbors", quick_are([1, 500], [1, 3, 500]))
 def test_numbers_of_neighbors(n_neighbors):
-    X = noise(50)
+    X = noise(30)
     assert_sound(quiet_fit(model(n_neighbors=n_neighbors), X), X)
 
 
 # Units and precision
 
 
-def test_units():
+@pytest.mark.parametrize("unit", quick_first([1e-6, 1e6]))
+def test_units(unit):
     X = noise(60)
-    usual = quiet_fit(model(), X)
-    for unit in (1e-6, 1e6):
-        scaled = quiet_fit(model(), unit * X)
-        assert scaled.decision_.method == usual.decision_.method
-        # Some methods compute in single precision.
-        assert_equal_up_to_rigid_motion(scaled.embedding_ / unit, usual.embedding_, atol=1e-3)
-        assert scaled.decision_.quality.length_error == pytest.approx(
-            usual.decision_.quality.length_error, abs=1e-3
-        )
+    usual, scaled = quiet_fit(model(), X), quiet_fit(model(), unit * X)
+    assert scaled.decision_.method == usual.decision_.method
+    # Some methods compute in single precision.
+    assert_equal_up_to_rigid_motion(scaled.embedding_ / unit, usual.embedding_, atol=1e-3)
+    assert scaled.decision_.quality.length_error == pytest.approx(
+        usual.decision_.quality.length_error, abs=1e-3
+    )
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
@@ -168,7 +168,7 @@ def test_units_out_of_range_are_refused(unit):
 
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 def test_single_precision_is_kept(metric):
-    X = noise(40) if metric == "euclidean" else squareform(pdist(noise(40)))
+    X = noise(25) if metric == "euclidean" else squareform(pdist(noise(25)))
     unfold = quiet_fit(model(metric=metric), X.astype(np.float32))
     assert unfold.embedding_.dtype == np.float32
     assert unfold.transform(X[:3].astype(np.float32)).dtype == np.float32
