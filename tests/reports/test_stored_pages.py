@@ -50,11 +50,19 @@ LIKE_OTHERS = {
     "ipa clusterer",
     "ipa terms",
     "ipa names",
+    "ipa labels",
+    "ipa reduced",
     "mvu dense",
+    "mvu graph",
+    "mvu distances",
     "eat linear",
+    "eat kernel",
     "tessera map landmarks",
     "plml refined",
+    "local mds graph",
     "neighbor map lists",
+    "neighbor map distances",
+    "kernel eigenmaps values",
     "neighbor map start",
     "twin kernel constrained",
     "out of sample pipeline",
@@ -63,8 +71,11 @@ LIKE_OTHERS = {
     "out of sample nystrom",
     "out of sample hnsw",
     "out of sample frozen",
+    "out of sample distances",
+    "unfold cloud",
+    "unfold distances",
 }
-"""Models that differ from another of the same method in what no page shows."""
+"""Models that differ from another of the same method in what hardly any page shows."""
 
 
 def data_of(name):

@@ -77,6 +77,7 @@ def test_places_without_data_are_flagged(opened):
     assert "no data" not in text
 
 
+@pytest.mark.slow
 def test_pages_without_pictures_or_columns_have_no_way_back(open_page, case):
     bare = open_page(free_page(case.Y))
     assert "empty place" not in bare.text("#point-body")
