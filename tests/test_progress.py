@@ -285,6 +285,7 @@ def on_terminal(code, *, term="xterm"):
     return child.wait(), written.decode()
 
 
+@pytest.mark.slow  # the bar on a screen of cli is in every run
 def test_verbose_fits_show_their_stages_on_a_terminal():
     code = """
 from support.progress_cases import CLUSTERERS, EMBEDDERS, IPA, OutOfSample, fit

@@ -124,6 +124,7 @@ class TestOfMeasures:
         assert "bridges" in found.codes
         assert "separate_points" not in found
 
+    @pytest.mark.slow
     def test_lengths_that_a_decision_has_measured_are_not_said_twice(self, cloud):
         model, _ = fit_quietly(Unfold(n_components=1, random_state=0), cloud)
         found = assess(cloud, model).diagnosis

@@ -63,6 +63,7 @@ def test_starts_are_as_many_as_asked_for(make):
     assert measured["lowest error"] <= measured["mean error"]
 
 
+@pytest.mark.slow
 def test_maps_from_clusters():
     data = swiss_roll(FEW, random_state=0)
     rows = list(summaries("roll", [data], 6))

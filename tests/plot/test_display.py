@@ -16,6 +16,7 @@ from isofold._base import BaseEmbedder
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning, InvalidInputError
 from isofold.plot.preview import MOST_POINTS
 from support.embedders import LinearEmbedder
+from support.quick import quick_are
 
 MOST_BYTES = 30_000
 
@@ -43,7 +44,11 @@ def test_every_embedder_is_looked_at():
     assert {n for n in public if issubclass(getattr(isofold, n), BaseEmbedder)} == set(EMBEDDERS)
 
 
-@pytest.mark.parametrize("name", EMBEDDERS)
+QUICK = ["IPA", "MVU", "PLML", "LocalMDS", "NeighborMap", "OutOfSample", "Unfold"]
+"""Of the others only the base class draws, which is the same for all."""
+
+
+@pytest.mark.parametrize("name", quick_are(QUICK, EMBEDDERS))
 def test_every_embedder_shows_its_map(name, roll):
     embedder = getattr(isofold, name)(**EMBEDDERS[name])
     if "random_state" in embedder.get_params():

@@ -88,6 +88,7 @@ def test_nothing_in_a_file_is_run(outcomes):
 LARGEST_PEAK = 2**20 * max(4 * 17, 100 + 4 * 4)
 
 
+@pytest.mark.slow
 def test_a_small_file_does_not_swell(tmp_path):
     path = tmp_path / "model.iso"
     save(fitted("vqpca"), path)
