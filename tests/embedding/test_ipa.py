@@ -19,6 +19,7 @@ from isofold.quality import procrustes_error
 from isofold.sdp import LowRankSDP, Status
 from support.helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
 from support.ipa_cases import grid, half_cylinder, motion_onto, rectangle
+from support.quick import quick_first
 
 # Coordinates of flat data are products of rotations: some hundred roundings of numbers of size one.
 ROUNDING = 1e-12
@@ -241,7 +242,7 @@ def test_block_is_unbent():
     assert ipa.solution_.status is Status.CERTIFIED
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick_first(range(3)))
 def test_clean_roll(seed):
     data = datasets.holed_swiss_roll(2000, random_state=seed)
     ipa = model()
@@ -251,7 +252,7 @@ def test_clean_roll(seed):
     assert ipa.solution_.status is Status.CERTIFIED
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick_first(range(3)))
 def test_noisy_roll_is_as_true_as_its_noise_allows(seed):
     noise = 0.1
     data = datasets.holed_swiss_roll(2000, noise=noise, random_state=seed)

@@ -10,6 +10,7 @@ from isofold.exceptions import DoubtfulMapWarning
 from isofold.quality import procrustes_error
 from isofold.sdp import Status
 from support.ipa_cases import embed_quietly, grid, rectangle, ring, torus
+from support.quick import quick_first
 
 # Half a thousand points on each roll: see SMALL in the tests of IPA.
 SMALL = 0.01
@@ -151,7 +152,7 @@ def test_circle_in_two_dimensions_is_sound():
     assert procrustes_error(ipa.fit_transform(X), X) < ROUNDING
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick_first(range(3)))
 def test_cylinder_needs_a_third_dimension(seed):
     ipa, message = doubtful(datasets.cylinder(600, random_state=seed).X)
     assert ipa.diagnosis_["closure"].is_raised
@@ -188,6 +189,7 @@ def test_half_globe():
     assert ipa.diagnosis_["curvature"].is_raised
 
 
+@pytest.mark.slow
 def test_saddles_and_peaks_are_curved_though_not_on_average():
     ipa, _ = doubtful(datasets.twin_peaks(500, random_state=0).X)
     assert {"misfit", "certificate"} <= {flag.code for flag in ipa.diagnosis_.raised}

@@ -16,6 +16,7 @@ from isofold.extension.patch_map import PatchMap
 from isofold.quality import procrustes_error
 from support.helpers import assert_equal_up_to_rigid_motion
 from support.ipa_cases import rectangle, ring
+from support.quick import quick_are
 
 N = 500
 ASIDE = np.array([0.0, 20.0, 0.0])
@@ -80,7 +81,9 @@ def test_without_a_fit_it_is_one(roll):
     assert isinstance(first.map_, PatchMap)
 
 
-@pytest.mark.parametrize(("noise", "n_steps"), [(0.0, 1), (0.0, 4), (0.3, 3)])
+@pytest.mark.parametrize(
+    ("noise", "n_steps"), quick_are([(0.0, 4)], [(0.0, 1), (0.0, 4), (0.3, 3)])
+)
 def test_half_a_roll_and_the_other_half(noise, n_steps):
     X, truth = along(noise=noise)
     at_once = procrustes_error(model().fit_transform(X), truth)

@@ -91,6 +91,7 @@ def test_points_of_space_keep_their_lengths():
     assert found.lost_neighbors_ < 0.05
 
 
+@pytest.mark.slow
 def test_digits_are_kept_as_by_tsne_with_truer_lengths(few):
     other = TSNE(init="pca", random_state=0).fit_transform(FEW)
     ours = few.embedding_

@@ -16,6 +16,7 @@ from isofold.merging.walk import HINGES
 from isofold.quality import procrustes_error, residual_variance, trustworthiness
 from support.helpers import assert_equal_up_to_rigid_motion
 from support.hypothesis_profiles import examples
+from support.quick import quick_first
 
 # Some dozen rotations one after the other, of numbers of size ten.
 EXACT = 1e-9
@@ -177,7 +178,7 @@ def test_a_zigzag_is_as_long_as_its_parts(turn):
 # Curved data
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick_first(range(3)))
 def test_a_roll_is_unrolled(seed):
     # Table 4.3 of the thesis: n = 2000, no noise, nine points a piece.
     roll = datasets.swiss_roll(2000, random_state=seed)
@@ -279,7 +280,7 @@ def test_a_closed_helix_is_cut_once_and_kept_in_order():
     assert np.ptp(plml.embedding_) == pytest.approx(length, rel=0.03)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick_first(range(3)))
 def test_refining_improves_on_the_walk(seed):
     roll = clean_roll(800, seed, noise=0.2)
     walk = model(cell_size=14, n_neighbors=8).fit(roll.X)

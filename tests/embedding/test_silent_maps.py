@@ -8,6 +8,7 @@ import pytest
 from isofold import IPA, Cover, Unfold, assess
 from isofold.exceptions import DoubtfulMapWarning
 from isofold.quality import procrustes_error
+from support.quick import quick_first
 
 
 def fold(n, gap, length=6.0, height=4.0, seed=0):
@@ -35,7 +36,7 @@ def flags_of(X, **parameters):
     return ipa, names
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", quick_first([0, 1]))
 @pytest.mark.parametrize("gap", [0.6, 1.0, 1.3])
 def test_near_layers_are_not_taken_for_a_noisy_sheet(gap, seed):
     X, truth = fold(1500, gap, seed=seed)
@@ -44,7 +45,7 @@ def test_near_layers_are_not_taken_for_a_noisy_sheet(gap, seed):
     assert "layers" in names
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", quick_first([0, 1]))
 @pytest.mark.parametrize("noise", [0.05, 0.2])
 def test_a_noisy_sheet_is_not_taken_for_layers(noise, seed):
     rng = np.random.default_rng(seed)
@@ -157,7 +158,7 @@ def test_samples_beyond_the_end_of_a_roll_are_told(seed):
     assert "outliers" in names
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", quick_first(range(4)))
 def test_a_closed_curve_that_is_cut_at_a_gap_is_told(seed):
     angle = np.random.default_rng(seed).uniform(0.0, 2 * np.pi, 3000)
     _, names = flags_of(np.c_[np.cos(angle), np.sin(angle)], n_components=1)

@@ -9,6 +9,7 @@ from isofold.datasets import swiss_roll
 from isofold.merging.cell_size import choose_cell_size
 from isofold.merging.cells import cut_cells
 from isofold.merging.rules import RULES, MergingRules
+from support.quick import quick_first
 
 cut = partial(cut_cells, clustering="balanced", least=3, seed=0, is_quick=True)
 
@@ -17,7 +18,7 @@ def chosen(points, *, seed=0, rules=RULES):
     return choose_cell_size(points, points, 2, cut, np.random.RandomState(seed), rules=rules)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick_first(range(3)))
 def test_noise_asks_for_larger_cells(seed):
     clean, noisy = (swiss_roll(2000, noise=s, random_state=seed).X for s in (0.0, 0.5))
     # The first size is 2q + 5, which clean dense data keep.

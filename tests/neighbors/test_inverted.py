@@ -8,6 +8,7 @@ from isofold import OutOfSample, load, save
 from isofold.neighbors import InvertedListSearch, build_search, kneighbors
 from isofold.neighbors.search.build import choose_fast_method
 from isofold.neighbors.search.inverted import ListRules
+from support.quick import quick_are
 
 # All lists are probed: whatever is lost then is lost by an error.
 EVERY_LIST = ListRules(fewest_probes=10**6)
@@ -42,7 +43,7 @@ def assert_same(one, other):
 
 
 class TestRecall:
-    @pytest.mark.parametrize("k", [1, 15, 60])
+    @pytest.mark.parametrize("k", quick_are([15], [1, 15, 60]))
     def test_few_neighbors_are_missed(self, sheet, search, k):
         exact = build_search(sheet, method="brute").query_self(k)
         assert recall(search.query_self(k), exact) >= 0.98
@@ -147,6 +148,7 @@ class TestHardData:
         exact = build_search(X, method="brute").query_self(10)
         assert recall(InvertedListSearch(X).query_self(10), exact) >= 0.98
 
+    @pytest.mark.slow
     def test_two_halves_far_apart(self, sheet, search):
         X = np.concatenate([sheet[:3000], sheet[3000:] + 1e5])
         halves = InvertedListSearch(X)
@@ -155,6 +157,7 @@ class TestHardData:
         exact = build_search(X, method="brute").query_self(10)
         assert recall(halves.query_self(10), exact) >= 0.98
 
+    @pytest.mark.slow
     def test_one_giant_cluster_and_a_few_points_around(self):
         X = 1e-7 * curved(4000, d=12)
         X[::100] += np.random.RandomState(0).rand(40, 12)

@@ -99,7 +99,9 @@ def test_the_bound_is_valid_wherever_the_solver_is_stopped(family, options):
     assert not np.any(np.isnan(numbers))
 
 
-@pytest.mark.parametrize("family", sorted(FAMILIES))
+@pytest.mark.parametrize(
+    "family", quick_are(["equality", "factors", "mixed", "stitching"], sorted(FAMILIES))
+)
 def test_a_seed_determines_the_answer(family):
     problem = FAMILIES[family](np.random.default_rng(4), 14).problem
     first, second = (LowRankSDP(random_state=3).solve(problem) for _ in range(2))
@@ -148,6 +150,7 @@ def test_a_path_that_begins_at_the_origin_does_not_underflow(n):
     assert np.all(np.isfinite(solution.coordinates))
 
 
+@pytest.mark.slow
 def test_lower_bounds_are_certified_beyond_the_size_of_dense_algebra():
     """The multipliers of a positive definite cost are repaired by making them smaller."""
     instance = FAMILIES["apart"](np.random.default_rng(2), 420)

@@ -13,6 +13,7 @@ from isofold.stitching.overlaps import joint_matrix, measure_overlaps
 from isofold.stitching.stitch import place, stitch
 from support.helpers import assert_equal_up_to_rigid_motion
 from support.hypothesis_profiles import examples
+from support.quick import quick_first
 
 # Exact pieces: the misfit is down to rounding, some 1e-15 of the variance; its root is a length.
 EXACT = 1e-6
@@ -112,7 +113,7 @@ def test_theorem_1(seed, r, spare, columns, by_overlap):
 
 
 @pytest.mark.parametrize("by_overlap", [False, True])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", quick_first([0, 1]))
 @pytest.mark.parametrize(
     ("sides", "width", "step"),
     [((40,), 6.0, 3.0), ((12, 9), 4.0, 2.0), ((5, 5, 5), 2.0, 1.0)],

@@ -8,6 +8,7 @@ from isofold.structure import RigidGroup, StructureFromBounds, StructureProblem
 from isofold.structure.certificate import broken_triangles, relaxation_bound
 from isofold.structure.energy import Intervals, Stretch, descend
 from support.frameworks import near_pairs, scattered
+from support.quick import quick_first
 
 
 def intervals(seed, n=7, noise=0.3):
@@ -39,7 +40,7 @@ def optimum(term, pull=None, n=7):
     return problem.solve(solver=cp.CLARABEL)
 
 
-@pytest.mark.parametrize("with_pull", [False, True])
+@pytest.mark.parametrize("with_pull", quick_first([True, False]))
 def test_value_and_bound_meet_at_the_optimum_of_another_solver(with_pull):
     term = intervals(1)
     pull = (

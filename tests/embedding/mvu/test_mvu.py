@@ -242,6 +242,7 @@ def test_soft_lengths_become_true_with_their_weight(sheet):
     assert errors[0] > 3 * errors[1] > 9 * errors[2]
 
 
+@pytest.mark.slow  # FastMVU has the same doubt of fewer points
 def test_loose_graph_is_doubted_and_the_default_is_not():
     data = datasets.swiss_roll(1000, width=21.0, uniform=True, random_state=0)
     with pytest.warns(DoubtfulMapWarning, match="too loose") as caught:

@@ -143,6 +143,7 @@ def test_both_length_errors_count():
     assert HeldOut(0.5, 3.0, 0.0).score == 0.25
 
 
+@pytest.mark.slow
 def test_few_samples_may_not_settle_it():
     # Stars of lines go to local scaling, which keeps far distances, too.
     rng = np.random.RandomState(0)
