@@ -10,7 +10,6 @@ from isofold._base import BaseEmbedder
 # a second fit gives the same map is part of `check_transformer_general`, too.
 OF_EVERY_FORM = {
     "check_dict_unchanged",
-    "check_estimators_nan_inf",
     "check_estimators_pickle",
     "check_fit2d_1feature",
     "check_fit2d_1sample",
@@ -19,16 +18,23 @@ OF_EVERY_FORM = {
     "check_transformer_general",
 }
 
-# Long checks of how input is read, before any method sees it. `contract/test_base.py` runs them in
+# Long checks of what happens before any method sees its input. `contract/test_base.py` runs them in
 # every run for embedders of the same base class that take no time. What type of numbers a map of
 # each method has is part of `assert_embedder_contract`.
 OF_THE_BASE = {
     "check_array_api_input",
     "check_dtype_object",
     "check_estimators_dtypes",
+    "check_estimators_nan_inf",
+    "check_f_contiguous_array_estimator",
+    "check_fit2d_predict1d",
+    "check_fit_check_is_fitted",
     "check_fit_score_takes_y",
+    "check_n_features_in",
+    "check_n_features_in_after_fitting",
     "check_pipeline_consistency",
     "check_positive_only_tag_during_fit",
+    "check_readonly_memmap_input",
     "check_transformer_data_not_an_array",
     "check_transformer_preserve_dtypes",
 }
