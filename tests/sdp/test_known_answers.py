@@ -38,6 +38,17 @@ def each_solver_of(problems):
     return pytest.mark.parametrize(("known", "solver"), cases)
 
 
+_solutions = {}
+
+
+def solved(known, solver):
+    """Return a solver's solution of a problem, found once."""
+    key = id(known), id(solver)
+    if key not in _solutions:
+        _solutions[key] = solver.solve(known.problem)
+    return _solutions[key]
+
+
 def scale_of(known):
     """Return the size of the value, of its terms where they cancel (consistent patches)."""
     if known.value:
@@ -47,7 +58,7 @@ def scale_of(known):
 
 @each_solver_of(STRICT)
 def test_strictly_feasible_problems_are_certified(known, solver):
-    solution = solver.solve(known.problem)
+    solution = solved(known, solver)
     seen = assert_kkt(known.problem, solution, SOLVER_TOL)
     assert not solution.certificate.is_shifted
     allowed = VALUE_TOL * scale_of(known)
@@ -69,7 +80,7 @@ def test_strictly_feasible_problems_are_certified(known, solver):
 @each_solver_of(PROBLEMS)
 def test_no_bound_excludes_the_known_optimum(known, solver):
     """A maximum is never above what the certificate allows for the problem as posed."""
-    solution = solver.solve(known.problem)
+    solution = solved(known, solver)
     assert_valid_bound(known.problem, solution)
     bound = solution.certificate.posed_bound
     sign = -1.0 if known.problem.maximize else 1.0
@@ -80,7 +91,7 @@ def test_no_bound_excludes_the_known_optimum(known, solver):
 @each_solver_of(RIGID)
 def test_rigid_points_come_back_without_a_strictly_feasible_point(known, solver):
     """The points are pinned by their distances, whatever is known of the dual."""
-    solution = solver.solve(known.problem)
+    solution = solved(known, solver)
     size = np.abs(known.gram).max()
     np.testing.assert_allclose(solution.gram, known.gram, rtol=0, atol=SOLUTION_TOL * size)
 
@@ -88,7 +99,7 @@ def test_rigid_points_come_back_without_a_strictly_feasible_point(known, solver)
 @each_solver_of(VANISHING)
 def test_a_vanishing_optimum_is_found_to_the_accuracy_of_its_terms(known, solver):
     """No gap is small relative to zero: only the rounding floor can certify such a problem."""
-    solution = solver.solve(known.problem)
+    solution = solved(known, solver)
     seen = assert_valid_bound(known.problem, solution)
     allowed = SOLVER_TOL * scale_of(known)
     assert -solution.certificate.rounding_floor <= solution.primal <= allowed
