@@ -120,7 +120,13 @@ def assert_a_map_or_an_error_of_ours(name, X):
 QUICK_ENOUGH = [name for name in ESTIMATORS if name not in ("EAT", "Unfold")]
 
 
-@pytest.mark.parametrize("name", QUICK_ENOUGH)
+# Three methods that solve the programs of MVU have most of its code in common.
+@pytest.mark.parametrize(
+    "name",
+    quick_are(
+        [n for n in QUICK_ENOUGH if n not in ("ColoredMVU", "DisjointMVU", "FastMVU")], QUICK_ENOUGH
+    ),
+)
 def test_strange_data_make_a_map_or_an_error_of_ours(name):
     for X in STRANGE.values():
         assert_a_map_or_an_error_of_ours(name, X)

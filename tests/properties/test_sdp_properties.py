@@ -62,7 +62,7 @@ def assert_same_optimum(first, second, *, ratio=1.0):
     assert abs(first.primal - second.primal / ratio) <= allowed * scale
 
 
-@examples(40)
+@examples(30)
 @given(
     family=st.sampled_from(sorted(FAMILIES)),
     seed=seeds,
@@ -83,7 +83,7 @@ def test_weak_duality_is_never_violated(family, seed, n, max_iter, rank):
     assert np.isinf(bound) or known - bound >= -room
 
 
-@examples(40)
+@examples(30)
 @given(family=st.sampled_from(sorted(FAMILIES)), seed=seeds, n=st.integers(3, 8))
 def test_the_judge_never_violates_weak_duality(family, seed, n):
     instance = FAMILIES[family](np.random.default_rng(seed), n)
@@ -96,7 +96,7 @@ def test_the_judge_never_violates_weak_duality(family, seed, n):
 
 
 @each_solver
-@examples(6)
+@examples(4)
 @given(seed=seeds, kind=unfoldings)
 def test_the_order_of_points_and_pairs_does_not_matter(solver, seed, kind):
     points, pairs = sheet(seed)
@@ -109,7 +109,7 @@ def test_the_order_of_points_and_pairs_does_not_matter(solver, seed, kind):
     assert_same_optimum(first, second)
 
 
-@examples(6)
+@examples(4)
 @given(seed=seeds, kind=unfoldings)
 def test_a_moved_start_leads_to_the_same_optimum(seed, kind):
     points, pairs = sheet(seed)
@@ -122,7 +122,7 @@ def test_a_moved_start_leads_to_the_same_optimum(seed, kind):
 
 
 @each_solver
-@examples(6)
+@examples(4)
 @given(seed=seeds, kind=unfoldings, exponent=st.integers(-8, 8))
 def test_the_optimum_scales_with_the_squared_distances(solver, seed, kind, exponent):
     points, pairs = sheet(seed)
@@ -134,7 +134,7 @@ def test_the_optimum_scales_with_the_squared_distances(solver, seed, kind, expon
 
 
 @each_solver
-@examples(6)
+@examples(4)
 @given(seed=seeds, kind=st.sampled_from(["equal", "at_most"]))
 def test_an_added_constraint_never_raises_a_maximum(solver, seed, kind):
     points, pairs = sheet(seed)

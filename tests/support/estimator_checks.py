@@ -7,14 +7,13 @@ from isofold._base import BaseEmbedder
 
 # What depends on the way in which a map is made. All else (names of parameters, tags, messages,
 # kinds of arrays) is the work of the base class, and the same for every form of an estimator. That
-# a second fit gives the same map is part of `check_transformer_general`, too.
+# a second fit gives the same map is part of `check_transformer_general`, too; that rows do not
+# depend on each other is what `contract/test_rows.py` asserts of many forms, to the last bit.
 OF_EVERY_FORM = {
     "check_dict_unchanged",
     "check_estimators_pickle",
     "check_fit2d_1feature",
     "check_fit2d_1sample",
-    "check_methods_sample_order_invariance",
-    "check_methods_subset_invariance",
     "check_transformer_general",
 }
 
@@ -68,4 +67,12 @@ def checks_of_forms(*forms):
         is_needed = (name in OF_EVERY_FORM or is_first) and not is_of_the_base
         marks = (*getattr(case, "marks", ()), *(() if is_needed else (pytest.mark.slow,)))
         chosen.append(pytest.param(*values, marks=marks))
-    return pytest.mark.parametrize(names, chosen, **made.kwargs)
+    # The name of a form is long to make, and the same for all of its checks.
+    made_names = {}
+
+    def name_of(value):
+        if id(value) not in made_names:
+            made_names[id(value)] = made.kwargs["ids"](value)
+        return made_names[id(value)]
+
+    return pytest.mark.parametrize(names, chosen, ids=name_of)
