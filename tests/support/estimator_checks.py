@@ -67,4 +67,12 @@ def checks_of_forms(*forms):
         is_needed = (name in OF_EVERY_FORM or is_first) and not is_of_the_base
         marks = (*getattr(case, "marks", ()), *(() if is_needed else (pytest.mark.slow,)))
         chosen.append(pytest.param(*values, marks=marks))
-    return pytest.mark.parametrize(names, chosen, **made.kwargs)
+    # The name of a form is long to make, and the same for all of its checks.
+    made_names = {}
+
+    def name_of(value):
+        if id(value) not in made_names:
+            made_names[id(value)] = made.kwargs["ids"](value)
+        return made_names[id(value)]
+
+    return pytest.mark.parametrize(names, chosen, ids=name_of)
