@@ -32,7 +32,7 @@ MODELS = [
     "classifier words",
     "ipa terms",
 ]
-FEW, MANY = (2, 2), (36, 30)
+FEW, MANY = (3, 3), (36, 30)
 """Mutations of the bytes of every model, and of what is inside."""
 
 SECONDS = 3600
