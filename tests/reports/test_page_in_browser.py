@@ -282,12 +282,15 @@ def test_light_and_dark(open_page, case):
         other = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
         grounds[f"not {theme}"] = other
         assert opened.ground() != ground
-        # Remembered when the page is opened again.
-        assert opened.page.evaluate("localStorage.getItem('isofold-theme')") == chosen
-        opened.page.reload()
-        opened.page.wait_for_selector("html[data-ready='yes']")
-        again = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert again == other
+        # Remembered when the page is opened again. What is stored reaches a new page of a busy
+        # browser a moment later, so it is asked for the theme when it has it.
+        again = opened.page.context.new_page()
+        again.goto(opened.page.url)
+        stored = "(theme) => localStorage.getItem('isofold-theme') === theme"
+        again.wait_for_function(stored, arg=chosen)
+        again.reload()
+        again.wait_for_selector("html[data-ready='yes']")
+        assert again.evaluate("getComputedStyle(document.body).backgroundColor") == other
         opened.assert_quiet()
     assert luminance(grounds["light"]) > 0.8 > 0.1 > luminance(grounds["dark"])
     assert (grounds["not light"], grounds["not dark"]) == (grounds["dark"], grounds["light"])
