@@ -1,8 +1,12 @@
-"""Command: ``python -m benchmarks [SUITE ...] [--only WORDS] [--slow]``, all suites by default."""
+"""Command: ``python -m benchmarks [SUITE ...] [--only WORDS] [--slow] [--before SRC]``.
+
+All suites run by default.
+"""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from benchmarks.harness import RESULTS, run_suite
 
@@ -40,12 +44,20 @@ def main() -> None:
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
     parser.add_argument("--only", default="", help="run cases whose task or method has these words")
     parser.add_argument("--slow", action="store_true", help="run cases that take minutes, too")
+    parser.add_argument(
+        "--before", metavar="SRC", help="src of another checkout (kernels built) that runs too"
+    )
     chosen = parser.parse_args()
+    before = Path(chosen.before).resolve() if chosen.before else None
+    if before is not None and not (before / "isofold" / "__init__.py").exists():
+        parser.error(
+            f"--before {chosen.before!r} has no isofold: name the folder src of a checkout"
+        )
     for suite in chosen.suites:
         if suite not in SUITES:
             parser.error(f"unknown suite {suite!r}; choose from {', '.join(SUITES)}")
     records = [
-        run_suite(f"benchmarks.{suite}", only=chosen.only, slow=chosen.slow)
+        run_suite(f"benchmarks.{suite}", only=chosen.only, slow=chosen.slow, before=before)
         for suite in chosen.suites or SUITES
     ]
     if not any(records):

@@ -4,6 +4,9 @@ A suite is a module of this package with a list ``CASES``. A case prepares its d
 then runs once (timed). Peak memory is the process's high-water mark during the run, less what it
 held before; a fresh process makes both honest and lets a peer run out of memory alone.
 
+With the folder ``src`` of another checkout, kernels built, its isofold runs each of our cases too,
+just before: what changed is read off one run.
+
 Suites may be run in parts: cases that are not run keep their rows of the table. A suite with a
 function ``markdown`` writes its table itself.
 """
@@ -12,6 +15,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,6 +27,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 TIME_LIMIT = 900.0
+OURS, BEFORE = "isofold", " (before)"
 COLUMNS = ("task", "method", "status", "seconds", "peak_mb", "figures")
 
 
@@ -60,7 +65,9 @@ class Case:
         return f"{self.task} | {self.method}"
 
 
-def run_suite(suite: str, *, only: str = "", slow: bool = False) -> list[dict[str, Any]]:
+def run_suite(
+    suite: str, *, only: str = "", slow: bool = False, before: Path | None = None
+) -> list[dict[str, Any]]:
     """Run cases of a suite in turn and write its tables, afresh after every case.
 
     Parameters
@@ -71,6 +78,8 @@ def run_suite(suite: str, *, only: str = "", slow: bool = False) -> list[dict[st
         Words that the names of the cases to run contain.
     slow : bool, default=False
         Whether to run those that take minutes, too.
+    before : Path or None, default=None
+        The folder ``src`` of another checkout, which runs our cases too.
 
     Returns
     -------
@@ -86,9 +95,15 @@ def run_suite(suite: str, *, only: str = "", slow: bool = False) -> list[dict[st
     for number, case in enumerate(cases):
         if only.lower() not in case.name.lower() or (case.is_slow and not slow):
             continue
-        known[case.name] = {"task": case.task, "method": case.method, **_measure(suite, number)}
-        print(f"{case.name}: {_describe(known[case.name])}", flush=True)
-        records = [known[case.name] for case in cases if case.name in known]
+        sources = [before, None] if before and case.method.startswith(OURS) else [None]
+        for source in sources:
+            method = case.method + (BEFORE if source else "")
+            name = f"{case.task} | {method}"
+            measured = _measure(suite, number, source)
+            known[name] = {"task": case.task, "method": method, **measured}
+            print(f"{name}: {_describe(known[name])}", flush=True)
+        names = [case.name + age for case in cases for age in (BEFORE, "")]
+        records = [known[name] for name in names if name in known]
         _write_csv(table.with_suffix(".csv"), records)
         written = getattr(module, "markdown", markdown)(records)
         table.with_suffix(".md").write_text(written, encoding="utf-8")
@@ -111,21 +126,28 @@ def markdown(records: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _measure(suite: str, number: int) -> dict[str, Any]:
+def _measure(suite: str, number: int, source: Path | None) -> dict[str, Any]:
     """Return what the process of median time saw, or the first that failed."""
     runs = []
     for _ in range(import_module(suite).CASES[number].repeats):
-        runs.append(_in_own_process(suite, number))
+        runs.append(_in_own_process(suite, number, source))
         if runs[-1]["status"] != "ok":
             return runs[-1]
     return sorted(runs, key=lambda run: run["seconds"])[len(runs) // 2]
 
 
-def _in_own_process(suite: str, number: int) -> dict[str, Any]:
+def _in_own_process(suite: str, number: int, source: Path | None) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.worker", suite, str(number)]
+    environment = {**os.environ, "PYTHONPATH": str(source)} if source else None
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=TIME_LIMIT, check=False, cwd=ROOT
+            command,
+            capture_output=True,
+            text=True,
+            timeout=TIME_LIMIT,
+            check=False,
+            cwd=ROOT,
+            env=environment,
         )
     except subprocess.TimeoutExpired:
         return {"status": f"stopped after {TIME_LIMIT:.0f} s"}

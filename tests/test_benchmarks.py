@@ -97,6 +97,36 @@ def test_parts_of_a_suite_leave_the_others_alone(tmp_path, monkeypatch, capsys):
     assert table.splitlines()[2] == first
 
 
+SUITE_OF_AGES = """
+from benchmarks.harness import Case
+import isofold
+
+def age(_):
+    return {"age": getattr(isofold, "age", "now")}
+
+CASES = [Case(f"age of {who}", who, lambda: None, age) for who in ("isofold X", "peer")]
+"""
+
+
+def test_another_checkout_runs_our_cases_in_the_same_run(tmp_path, monkeypatch, capsys):
+    (tmp_path / "suite_of_ages.py").write_text(SUITE_OF_AGES, encoding="utf-8")
+    (tmp_path / "old" / "isofold").mkdir(parents=True)
+    (tmp_path / "old" / "isofold" / "__init__.py").write_text("age = 'old'", encoding="utf-8")
+    # The suite is found beside the other checkout, too.
+    (tmp_path / "old" / "suite_of_ages.py").write_text(SUITE_OF_AGES, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    records = harness.run_suite("suite_of_ages", before=tmp_path / "old")
+    assert [(record["method"], record["figures"]["age"]) for record in records] == [
+        ("isofold X (before)", "old"),
+        ("isofold X", "now"),
+        ("peer", "now"),
+    ]
+    # Both ages of a case stay in the table when another case runs alone.
+    assert len(harness.run_suite("suite_of_ages", only="peer")) == 3
+
+
 @pytest.mark.parametrize("suite", SUITES)
 def test_no_two_cases_have_the_same_name(suite):
     names = [case.name for case in import_module(f"benchmarks.{suite}").CASES]
