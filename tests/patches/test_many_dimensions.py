@@ -112,6 +112,7 @@ def test_a_map_of_many_dimensions_takes_no_fourth_power_of_them():
     """The tensors of the bending alone, r⁴ numbers a patch, would take more than all of it."""
     X = np.random.default_rng(0).standard_normal((160, 30))
     r = 16
+    IPA(n_components=2, random_state=0).fit(X)  # loads what is imported late
     tracemalloc.start()
     try:
         ipa = IPA(n_components=r, random_state=0).fit(X)

@@ -20,8 +20,9 @@ from isofold.linalg import principal_coordinates
 from isofold.linalg.motions import RigidMotions
 from isofold.linalg.rows import row_product
 from isofold.neighbors import Neighbors, NeighborSearch, build_search
+from isofold.neighbors.search.exact import inverse_of, query_by_leaves
 from isofold.patches import Atlas, Memberships
-from isofold.patches._evaluate import blend, distances_from_charts, evaluate
+from isofold.patches._evaluate import blend, distances_from_charts, evaluate, place
 from isofold.patches.atlas import bend, joined
 from isofold.patches.noise_axes import Reduction
 from isofold.stitching.components import StitchedMap
@@ -40,8 +41,8 @@ dimension; along a straight edge the reach extends two mean spacings beyond it. 
 of a roll 16 were out of reach of 20,000 nodes that were drawn from as many others, and 46 with
 noise of .3, which is more than the nodes are apart."""
 
-BLOCK_DIVISOR = 8
-"""Blocks are this much smaller than memory would allow, so that threads end together."""
+MOST_ROWS = 2**16
+"""Rows of a block: so few that threads end together, and so many that a search profits."""
 
 REACH = 1.25
 """Radii up to which a chart is bent. Members are within one radius of the seed, but up to 1.23
@@ -148,7 +149,6 @@ class PatchMap(LocalInverse):
         n_jobs: int | None = None,
     ) -> MappedPoints:
         """Map points, each by itself, in blocks of rows, and measure how far off they are."""
-        charts, motions, cubics = self._charts, self._moves, self._cubics
         n, p = len(points), self.motions.translations.shape[1]
         result = MappedPoints(
             images=np.empty((n, p), dtype=points.dtype),
@@ -161,27 +161,40 @@ class PatchMap(LocalInverse):
         def work(rows: slice) -> None:
             given, reduction = points[rows], self.reduction
             block = np.ascontiguousarray(given if reduction is None else reduction.apply(given))
-            near, blended = self._blend(self.search, block)
-            result.nearest[rows], result.gaps[rows] = near.indices[:, 0], near.distances[:, 0]
-            if self.estimators:
-                result.images[rows] = self._by_estimators(block, *blended)
-            else:
-                result.images[rows] = evaluate(block, *blended, *charts, cubics, motions)
+            order, near, images, squares, limits = self._place(block, with_distances)
+            back = inverse_of(order)
+            result.images[rows] = images.take(back, axis=0)
+            result.nearest[rows] = near.indices[:, 0].take(back)
+            result.gaps[rows] = near.distances[:, 0].take(back)
             if with_distances:
-                result.squared_distances[rows], result.limits[rows] = distances_from_charts(
-                    block, *blended, *charts, self.atlas.coefficients, self.limits
-                )
-                if reduction is not None:
-                    left_out = reduction.squared_distance(given, block)
-                    result.squared_distances[rows] += left_out
-                    result.limits[rows] += OUTLIER_FACTOR * reduction.left_out
-                    result.gaps[rows] = np.sqrt(result.gaps[rows] ** 2 + left_out)
+                result.squared_distances[rows] = squares.take(back)
+                result.limits[rows] = limits.take(back)
+            if with_distances and reduction is not None:
+                left_out = reduction.squared_distance(given, block)
+                result.squared_distances[rows] += left_out
+                result.limits[rows] += OUTLIER_FACTOR * reduction.left_out
+                result.gaps[rows] = np.sqrt(result.gaps[rows] ** 2 + left_out)
 
         blocks = _blocks(n, points.shape[1])
         with stage("place points", total=len(blocks)) as steps:
             for _ in ordered_map(work, blocks, n_jobs=n_jobs, steps=steps):
                 pass
         return result
+
+    def _place(self, block: FloatArray, with_distances: bool) -> tuple[Any, ...]:
+        """Return points in some order: nearest nodes, images, squared distances, their limits."""
+        surfaces = (self.atlas.coefficients, self.limits) if with_distances else None
+        order, near = query_by_leaves(self.search, block, self._n_nearest)
+        some, nodes = block.take(order, axis=0), _for_kernels(near)
+        if not self.estimators:
+            maps = self._node_patches, self._charts, self._cubics, self._moves
+            return order, near, *place(some, *nodes, *maps, surfaces)
+        blended = blend(*nodes, *self._node_patches)
+        images = self._by_estimators(some, *blended)
+        if surfaces is None:
+            return order, near, images, None, None
+        squares = distances_from_charts(some, *blended, *self._charts, *surfaces)
+        return order, near, images, *squares
 
     def placed_by(self, points: FloatArray, patches: IntArray) -> FloatArray:
         """Return where one given patch puts each point: what patches disagree about."""
@@ -283,7 +296,8 @@ class PatchMap(LocalInverse):
         return images
 
     def _restore_block(self, images: FloatArray) -> FloatArray:
-        _, (ends, chosen, fractions) = self._blend(self.image_search, np.ascontiguousarray(images))
+        near = self.image_search.query(np.ascontiguousarray(images), self._n_nearest)
+        ends, chosen, fractions = blend(*_for_kernels(near), *self._node_patches)
         y = np.repeat(images, np.diff(ends), axis=0) - self.motions.translations[chosen]
         surface = np.empty((len(chosen), self.atlas.origins.shape[1]))
         # The chart of every entry is gathered, with its bending and coefficients.
@@ -306,19 +320,21 @@ class PatchMap(LocalInverse):
             t = u - (bend(atlas, inner[:, None, :])[:, 0] - inner)
         return atlas.surface(t, radii)
 
-    def _blend(
-        self, search: NeighborSearch, block: FloatArray
-    ) -> tuple[Neighbors, tuple[IntArray, IntArray, FloatArray]]:
-        """Return the nearest nodes of points, and the patches of points with their fractions."""
-        n_nearest = self.atlas.n_components + MORE_NEAREST
-        near = search.query(block, min(n_nearest, search.n_points))
-        return near, blend(
-            np.ascontiguousarray(near.indices, dtype=np.int64),
-            np.ascontiguousarray(near.distances, dtype=np.float64),
-            self.memberships.indptr,
-            self.memberships.patches,
-            self.memberships.weights,
-        )
+    @property
+    def _node_patches(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """The patches of nodes and their weights, as the kernels take them."""
+        return self.memberships.indptr, self.memberships.patches, self.memberships.weights
+
+    @property
+    def _n_nearest(self) -> int:
+        """Nodes that lend their patches to a point."""
+        return min(self.atlas.n_components + MORE_NEAREST, self.search.n_points)
+
+
+def _for_kernels(near: Neighbors) -> tuple[IntArray, FloatArray]:
+    """Return indices and distances of neighbors as the kernels take them."""
+    indices = np.ascontiguousarray(near.indices, dtype=np.int64)
+    return indices, np.ascontiguousarray(near.distances, dtype=np.float64)
 
 
 def _transform_rows(estimator: Any, points: FloatArray) -> FloatArray:
@@ -330,8 +346,7 @@ def _transform_rows(estimator: Any, points: FloatArray) -> FloatArray:
 
 def _blocks(n_rows: int, d: int) -> list[slice]:
     """Return row blocks small enough for several threads, large enough to be worth the call."""
-    # A row has its point, its four nearest nodes and some eight patches with fractions.
-    step = block_rows(BLOCK_DIVISOR * 8 * (d + 40), n_rows)
+    step = min(MOST_ROWS, block_rows(8 * (d + 40), n_rows))
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 

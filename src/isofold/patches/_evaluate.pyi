@@ -1,5 +1,15 @@
 from isofold._typing import FloatArray, IntArray
 
+def place(
+    points: FloatArray,
+    near: IntArray,
+    distances: FloatArray,
+    memberships: tuple[IntArray, IntArray, FloatArray],
+    charts: tuple[FloatArray, FloatArray, FloatArray],
+    cubics: tuple[IntArray, FloatArray],
+    motions: tuple[FloatArray, FloatArray],
+    surfaces: tuple[FloatArray, FloatArray] | None = None,
+) -> tuple[FloatArray, FloatArray, FloatArray]: ...
 def blend(
     near: IntArray,
     distances: FloatArray,

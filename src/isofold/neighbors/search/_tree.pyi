@@ -10,11 +10,15 @@ def build(
     panels: FloatArray,
     order: IntArray,
 ) -> None: ...
+def order(
+    arrays: tuple[FloatArray | IntArray, ...], queries: FloatArray
+) -> tuple[IntArray, IntArray]: ...
 def search(
     first: int,
     last: int,
     arrays: tuple[FloatArray | IntArray, ...],
     queries: FloatArray,
+    ends: IntArray,
     distances: FloatArray,
     indices: IntArray,
 ) -> None: ...

@@ -13,6 +13,8 @@ from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
+import numpy as np
+
 cdef extern from *:
     """
     #include <algorithm>
@@ -373,46 +375,66 @@ def build(const number[:, ::1] points, double[::1] values, int32_t[::1] axes, do
         split(tree, &points[0, 0], &order[0], &values[0], &axes[0], &boxes[0], &panels[0])
 
 
+def order(tuple arrays, const number[:, ::1] queries):
+    """Return the queries leaf by leaf, and where each leaf ends among them."""
+    cdef Tree tree = _view(arrays, queries.shape[1])
+    cdef Py_ssize_t i, node, level, leaf, n = queries.shape[0], n_leaves = tree.n_leaves()
+    cdef vector[int32_t] leaves
+    cdef int64_t[::1] rows = np.empty(n, dtype=np.int64)
+    cdef int64_t[::1] ends = np.zeros(n_leaves + 1, dtype=np.int64)
+    with nogil:
+        leaves.resize(n)
+        for i in range(n):
+            node = 0
+            for level in range(tree.depth):
+                node = 2 * node + 1 + (queries[i, tree.axes[node]] >= tree.values[node])
+            leaves[i] = <int32_t> (node - n_leaves + 1)
+            ends[leaves[i] + 1] += 1
+        for leaf in range(n_leaves):
+            ends[leaf + 1] += ends[leaf]
+        # Each end moves from where its leaf begins to where it ends.
+        for i in range(n):
+            rows[ends[leaves[i]]] = i
+            ends[leaves[i]] += 1
+    return np.asarray(rows), np.asarray(ends)[:n_leaves]
+
+
 def search(Py_ssize_t first, Py_ssize_t last, tuple arrays, const number[:, ::1] queries,
-           double[:, ::1] distances, int64_t[:, ::1] indices):
-    """Write the nearest points of some queries in a row, ascending, ties by index."""
+           const int64_t[::1] ends, double[:, ::1] distances, int64_t[:, ::1] indices):
+    """Write the nearest points of some queries, ascending, ties by index.
+
+    Parameters
+    ----------
+    first, last : int
+        Which queries.
+    arrays : tuple
+        The tree, as `build` fills it.
+    queries : ndarray of shape (n, d)
+        The queries, leaf by leaf.
+    ends : ndarray of int
+        Where each leaf ends among them.
+    distances, indices : ndarray of shape (n, k)
+        Where to write.
+    """
     cdef Tree tree = _view(arrays, queries.shape[1])
     cdef Py_ssize_t k = distances.shape[1], d = queries.shape[1]
-    cdef Py_ssize_t i, j, node, level, row, begin, end, leaf
-    cdef vector[int32_t] leaves
-    cdef vector[int64_t] rows, ends
+    cdef Py_ssize_t i, j, begin = first, end, leaf = 0
     cdef vector[double] points
     cdef vector[Found] found
     cdef Group group
     with nogil:
-        leaves.resize(last - first)
-        rows.resize(last - first)
-        ends.assign(tree.n_leaves() + 1, 0)
-        for i in range(last - first):
-            node = 0
-            for level in range(tree.depth):
-                node = 2 * node + 1 + (queries[first + i, tree.axes[node]] >= tree.values[node])
-            leaves[i] = <int32_t> (node - tree.n_leaves() + 1)
-            ends[leaves[i] + 1] += 1
-        for leaf in range(tree.n_leaves()):
-            ends[leaf + 1] += ends[leaf]
-        for i in range(last - first):
-            rows[ends[leaves[i]]] = first + i
-            ends[leaves[i]] += 1
         points.resize(MOST_TOGETHER * d)
         found.resize(MOST_TOGETHER * k)
-        begin = 0
-        for leaf in range(tree.n_leaves()):
-            # Each end has moved from where its leaf begins to where it ends.
-            while begin < ends[leaf]:
-                end = begin + MOST_TOGETHER if begin + MOST_TOGETHER < ends[leaf] else ends[leaf]
-                for i in range(begin, end):
-                    for j in range(d):
-                        points[(i - begin) * d + j] = queries[rows[i], j]
-                search_group(tree, leaf, points.data(), end - begin, k, group, found.data())
-                for i in range(begin, end):
-                    row = rows[i]
-                    for j in range(k):
-                        distances[row, j] = sqrt(found[(i - begin) * k + j].square)
-                        indices[row, j] = found[(i - begin) * k + j].entry
-                begin = end
+        while begin < last:
+            while ends[leaf] <= begin:
+                leaf += 1
+            end = min(begin + MOST_TOGETHER, min(<Py_ssize_t> ends[leaf], last))
+            for i in range(begin, end):
+                for j in range(d):
+                    points[(i - begin) * d + j] = queries[i, j]
+            search_group(tree, leaf, points.data(), end - begin, k, group, found.data())
+            for i in range(begin, end):
+                for j in range(k):
+                    distances[i, j] = sqrt(found[(i - begin) * k + j].square)
+                    indices[i, j] = found[(i - begin) * k + j].entry
+            begin = end

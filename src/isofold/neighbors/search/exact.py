@@ -8,12 +8,13 @@ from scipy.spatial.distance import cdist
 
 from isofold._memory import block_rows
 from isofold._parallel import RowTeam, n_workers
-from isofold._typing import FloatArray
+from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_positive
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.search import _tree
 from isofold.neighbors.search.protocol import (
     Neighbors,
+    NeighborSearch,
     RadiusNeighbors,
     check_k,
     check_queries,
@@ -63,21 +64,29 @@ class KDTreeSearch:
 
     def query(self, points: FloatArray, k: int) -> Neighbors:
         """Return the k nearest points of every query."""
+        order, near = self.query_by_leaves(points, k)
+        back = inverse_of(order)
+        return Neighbors(near.distances.take(back, axis=0), near.indices.take(back, axis=0))
+
+    def query_by_leaves(self, points: FloatArray, k: int) -> tuple[IntArray, Neighbors]:
+        """Return queries in the order of leaves, and the k nearest points of each in this order."""
         points, k = check_queries(points, self._points), check_k(k, self.n_points)
-        return self._nearest(points, k)
+        order, ends = _tree.order(self._tree, np.ascontiguousarray(points))
+        return order, self._nearest(points.take(order, axis=0), k, ends)
 
     def query_self(self, k: int) -> Neighbors:
-        """Return the k nearest other points of every point.
-
-        The queries run in the order of the leaves, so that blocks are groups of neighbors.
-        """
+        """Return the k nearest other points of every point, in blocks that follow the leaves."""
         k = check_k(k, self.n_points - 1)
         distances = np.empty((self.n_points, k), dtype=self._points.dtype)
         indices = np.empty((self.n_points, k), dtype=np.intp)
+        order, n_leaves = self._tree[-1], len(self._tree[0])
+        leaf_ends = self.n_points * np.arange(1, n_leaves + 1) // n_leaves
         step = block_rows((k + 1) * 16, self.n_points)
         for start in range(0, self.n_points, step):
-            rows = self._tree[-1][start : start + step]
-            found = drop_own(self._nearest(self._points[rows], k + 1), rows)
+            rows = order[start : start + step]
+            ends = np.clip(leaf_ends - start, 0, len(rows))
+            near = self._nearest(self._points[rows], k + 1, ends)
+            found = drop_own(near, rows)
             distances[rows], indices[rows] = found.distances, found.indices
         return Neighbors(distances, indices)
 
@@ -89,12 +98,28 @@ class KDTreeSearch:
         pairs = queries.sparse_distance_matrix(tree, radius, output_type="ndarray")
         return ragged_rows(pairs["i"], pairs["j"], match_precision(points, pairs["v"]), len(points))
 
-    def _nearest(self, points: FloatArray, k: int) -> Neighbors:
-        """Return the k nearest points of every query."""
+    def _nearest(self, points: FloatArray, k: int, ends: IntArray) -> Neighbors:
+        """Return the k nearest points of queries that come leaf by leaf."""
         distances, indices = np.empty((len(points), k)), np.empty((len(points), k), dtype=np.int64)
         with RowTeam(len(points), self._workers) as team:
-            team.each(_tree.search, self._tree, np.ascontiguousarray(points), distances, indices)
+            team.each(_tree.search, self._tree, points, ends, distances, indices)
         return Neighbors(match_precision(points, distances), indices)
+
+
+def inverse_of(order: IntArray) -> IntArray:
+    """Return where each item stands in an order of all; `take` there undoes the order."""
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    return places
+
+
+def query_by_leaves(
+    search: NeighborSearch, points: FloatArray, k: int
+) -> tuple[IntArray, Neighbors]:
+    """Return queries in an order with near ones together, and the k nearest points in this order."""
+    if isinstance(search, KDTreeSearch):
+        return search.query_by_leaves(points, k)
+    return np.arange(len(points)), search.query(points, k)
 
 
 def _tree_of(points: FloatArray) -> tuple[np.ndarray, ...]:
