@@ -161,7 +161,7 @@ class PatchMap(LocalInverse):
         def work(rows: slice) -> None:
             given, reduction = points[rows], self.reduction
             block = np.ascontiguousarray(given if reduction is None else reduction.apply(given))
-            order, near, images, squares, limits = self._place(block, with_distances)
+            order, near, images, squares, limits = self._place(block, with_distances=with_distances)
             back = inverse_of(order)
             result.images[rows] = images.take(back, axis=0)
             result.nearest[rows] = near.indices[:, 0].take(back)
@@ -181,20 +181,21 @@ class PatchMap(LocalInverse):
                 pass
         return result
 
-    def _place(self, block: FloatArray, with_distances: bool) -> tuple[Any, ...]:
+    def _place(self, block: FloatArray, *, with_distances: bool) -> tuple[Any, ...]:
         """Return points in some order: nearest nodes, images, squared distances, their limits."""
         surfaces = (self.atlas.coefficients, self.limits) if with_distances else None
         order, near = query_by_leaves(self.search, block, self._n_nearest)
-        some, nodes = block.take(order, axis=0), _for_kernels(near)
+        some, (nodes, gaps) = block.take(order, axis=0), _for_kernels(near)
+        memberships, charts = self._node_patches, self._charts
         if not self.estimators:
-            maps = self._node_patches, self._charts, self._cubics, self._moves
-            return order, near, *place(some, *nodes, *maps, surfaces)
-        blended = blend(*nodes, *self._node_patches)
+            motions = self._cubics, self._moves
+            placed = place(some, nodes, gaps, memberships, charts, *motions, surfaces)
+            return order, near, *placed
+        blended = blend(nodes, gaps, *memberships)
         images = self._by_estimators(some, *blended)
         if surfaces is None:
             return order, near, images, None, None
-        squares = distances_from_charts(some, *blended, *self._charts, *surfaces)
-        return order, near, images, *squares
+        return order, near, images, *distances_from_charts(some, *blended, *charts, *surfaces)
 
     def placed_by(self, points: FloatArray, patches: IntArray) -> FloatArray:
         """Return where one given patch puts each point: what patches disagree about."""
@@ -297,7 +298,8 @@ class PatchMap(LocalInverse):
 
     def _restore_block(self, images: FloatArray) -> FloatArray:
         near = self.image_search.query(np.ascontiguousarray(images), self._n_nearest)
-        ends, chosen, fractions = blend(*_for_kernels(near), *self._node_patches)
+        nodes, gaps = _for_kernels(near)
+        ends, chosen, fractions = blend(nodes, gaps, *self._node_patches)
         y = np.repeat(images, np.diff(ends), axis=0) - self.motions.translations[chosen]
         surface = np.empty((len(chosen), self.atlas.origins.shape[1]))
         # The chart of every entry is gathered, with its bending and coefficients.

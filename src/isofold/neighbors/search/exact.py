@@ -116,7 +116,7 @@ def inverse_of(order: IntArray) -> IntArray:
 def query_by_leaves(
     search: NeighborSearch, points: FloatArray, k: int
 ) -> tuple[IntArray, Neighbors]:
-    """Return queries in an order with near ones together, and the k nearest points in this order."""
+    """Return queries in an order with near ones together, and the k nearest of each there."""
     if isinstance(search, KDTreeSearch):
         return search.query_by_leaves(points, k)
     return np.arange(len(points)), search.query(points, k)
