@@ -58,7 +58,7 @@ def check_points(X: Any, *, name: str = "X", min_samples: int = 2) -> FloatArray
 
 def refuse_extreme_units(X: FloatArray) -> None:
     """Refuse data whose curvature, a fourth power of lengths, would overflow or vanish."""
-    # The columns one by one take ten times as long; together they bound the largest spread, and some
+    # Columns one by one take ten times as long. Together they bound the largest spread, and some
     # rows of ordinary data show that there is one.
     widest, some = float(X.max()) - float(X.min()), float(np.ptp(X[:SOME_ROWS], axis=0).max())
     if widest <= LARGEST_UNIT and some >= 1.0 / LARGEST_UNIT:

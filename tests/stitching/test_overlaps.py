@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isofold.patches import Memberships, PatchCover
+from isofold.stitching._moments import group_moments
 from isofold.stitching.overlaps import joint_matrix, measure_overlaps
 from support.hypothesis_profiles import examples
 
@@ -277,3 +278,16 @@ def test_a_chain_of_triangles_turns_about_every_edge(r):
     points = np.random.RandomState(0).rand(7, r)
     triangles = [np.arange(k, k + 3) for k in range(5)]
     assert groups_of(triangles, points, [2] * 5) == 5
+
+
+def test_moments_of_groups_are_sums_of_products():
+    rng = np.random.RandomState(0)
+    rows, groups = rng.normal(size=(30, 3)), rng.randint(5, size=200)
+    left, right = rng.randint(30, size=(2, 200))
+    weights = rng.rand(200)
+    found = group_moments(rows, left, right, weights, groups, 6)
+    for group in range(6):
+        of = groups == group
+        expected = np.einsum("e,ea,eb->ab", weights[of], rows[left[of]], rows[right[of]])
+        # Sums of some forty products of numbers of size one.
+        np.testing.assert_allclose(found[group], expected, atol=1e-13)

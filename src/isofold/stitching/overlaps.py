@@ -19,9 +19,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from isofold._findings import parameter
-from isofold._memory import block_rows, require_memory
+from isofold._memory import require_memory
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold.patches import Memberships, PatchCover
+from isofold.stitching._moments import group_moments
 
 __all__ = ["Overlaps", "joint_matrix", "measure_overlaps"]
 
@@ -162,23 +163,21 @@ def measure_overlaps(
         w = memberships.weights
         total = np.bincount(memberships.points, w, minlength=cover.n_points)
         weights = w[first] * w[second] / total[memberships.points[first]]
-    gather = sp.csr_array(
-        (weights, (overlap, np.arange(len(overlap)))), shape=(len(found), len(overlap))
-    )
     # Once here, and in the joint matrix both ways, with rows and columns.
     require_memory(8 * 8 * (2 * len(found) + c) * (r + 1) ** 2, what=what, instead=instead)
-    cross = _moments(gather, rows[first], rows[second])
+    cross = group_moments(rows, first, second, weights, overlap, len(found))
     n = len(memberships.entries)
-    load = np.zeros(n)
+    each, load = np.arange(n), np.zeros(n)
+    square, squares = (rows[:, :-1] ** 2).sum(axis=1), []
     for end in (first, second):
         load += np.bincount(end, weights, minlength=n)
+        squares.append(np.bincount(overlap, weights * square[end], minlength=len(found)))
     return Overlaps(
         pairs=np.column_stack([found // c, found % c]),
         counts=counts,
         cross=cross,
-        own=_own_moments(memberships.patches, rows, load, c),
-        variance=_variance(gather, rows[first], cross[:, :, -1])
-        + _variance(gather, rows[second], cross[:, -1, :]),
+        own=group_moments(rows, each, each, load, memberships.patches, c),
+        variance=_variance(squares[0], cross[:, :, -1]) + _variance(squares[1], cross[:, -1, :]),
     )
 
 
@@ -235,36 +234,6 @@ def _worth_keeping(keys: IntArray, counts: IntArray, c: int, r: int) -> BoolArra
     return keep | (np.asarray(by_way[first, second]).ravel() == 0)
 
 
-def _own_moments(patches: IntArray, rows: FloatArray, load: FloatArray, c: int) -> FloatArray:
-    gather = sp.csr_array((load, (patches, np.arange(len(patches)))), shape=(c, len(patches)))
-    return _moments(gather, rows, rows)
-
-
-def _moments(gather: sp.csr_array, left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return weighted sums of the products of rows, Σ w pᵢpⱼᵀ, one for each row of `gather`."""
-    n, side = gather.shape[0], left.shape[1]
-    moments = np.empty((n, side, side))
-    ends = gather.indptr
-    # Each product is as large as a sum of them: as many at a time as fit in a block.
-    step = block_rows(2 * 8 * side * side, max(1, int(ends[-1])))
-    start = 0
-    while start < n:
-        stop = max(start + 1, int(np.searchsorted(ends, ends[start] + step, side="right")) - 1)
-        entries = slice(ends[start], ends[stop])
-        columns = gather.indices[entries]
-        products = left[columns][:, :, None] * right[columns][:, None, :]
-        within = (
-            gather.data[entries],
-            np.arange(len(columns)),
-            ends[start : stop + 1] - ends[start],
-        )
-        sums = sp.csr_array(within, shape=(stop - start, len(columns)))
-        moments[start:stop] = (sums @ products.reshape(len(columns), -1)).reshape(-1, side, side)
-        start = stop
-    return moments
-
-
-def _variance(gather: sp.csr_array, rows: FloatArray, sums: FloatArray) -> float:
-    """Return Σ w |u - ū|² over all overlaps, from sums of w p."""
-    squares = gather @ (rows[:, :-1] ** 2).sum(axis=1)
+def _variance(squares: FloatArray, sums: FloatArray) -> float:
+    """Return Σ w |u - ū|² over all overlaps, from sums of w |u|² and of w p."""
     return float((squares - (sums[:, :-1] ** 2).sum(axis=1) / sums[:, -1]).sum())
