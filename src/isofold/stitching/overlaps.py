@@ -168,7 +168,8 @@ def measure_overlaps(
     cross = group_moments(rows, first, second, weights, overlap, len(found))
     n = len(memberships.entries)
     each, load = np.arange(n), np.zeros(n)
-    square, squares = (rows[:, :-1] ** 2).sum(axis=1), []
+    square: FloatArray = (rows[:, :-1] ** 2).sum(axis=1)
+    squares: list[FloatArray] = []
     for end in (first, second):
         load += np.bincount(end, weights, minlength=n)
         squares.append(np.bincount(overlap, weights * square[end], minlength=len(found)))
