@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,8 +25,8 @@ from isofold.exceptions import EarlyInterrupt, InvalidInputError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Items handed out at a time for every worker. More would let results pile up behind a slow
-# consumer; fewer would let workers wait for the last of a batch.
+# Items that are out at a time for every worker. More would let results pile up behind a slow
+# consumer; fewer would let workers wait for it, or for the last of a batch.
 _BATCH = 4
 
 _LEAST_ROWS = 5000
@@ -178,14 +179,37 @@ def _results(
     if workers == 1:
         yield from map(function, items)
         return
-    if processes:
-        # Each takes the memory of an interpreter, and more than there are cores gain nothing.
-        workers = min(workers, os.cpu_count() or 1)
-    where = {"prefer": "processes"} if processes else {"require": "sharedmem"}
-    if processes and client_backend() is not None:
-        where = {"backend": "loky"}
     held = partial(_with_one_thread, function)
-    run = held if processes else within_fit(held)
+    if processes:
+        yield from _in_processes(held, items, workers)
+    else:
+        yield from _in_threads(within_fit(held), items, workers)
+
+
+def _in_threads(
+    run: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Iterator[Result]:
+    """Yield results in order; joblib's threads would be polled for every batch of them."""
+    remaining = iter(items)
+    with ThreadPoolExecutor(workers) as pool:
+        waiting = deque(pool.submit(run, item) for item in islice(remaining, _BATCH * workers))
+        try:
+            while waiting:
+                result = waiting.popleft().result()
+                waiting.extend(pool.submit(run, item) for item in islice(remaining, 1))
+                yield result
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _in_processes(
+    run: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Iterator[Result]:
+    """Yield results in order, batch by batch."""
+    # Each takes the memory of an interpreter, and more than there are cores gain nothing.
+    workers = min(workers, os.cpu_count() or 1)
+    where = {"prefer": "processes"} if client_backend() is None else {"backend": "loky"}
     remaining = iter(items)
     with Parallel(n_jobs=workers, **where) as parallel:
         while batch := list(islice(remaining, _BATCH * workers)):
@@ -193,7 +217,7 @@ def _results(
                 found = parallel(delayed(run)(item) for item in batch)
             except Exception as error:
                 # Ctrl-C on a terminal goes to processes, too, and breaks them.
-                if processes and interrupted():
+                if interrupted():
                     raise EarlyInterrupt from error
                 raise
             yield from found

@@ -169,10 +169,10 @@ def measure_overlaps(
     n = len(memberships.entries)
     each, load = np.arange(n), np.zeros(n)
     square: FloatArray = (rows[:, :-1] ** 2).sum(axis=1)
-    squares: list[FloatArray] = []
-    for end in (first, second):
+    squares = np.zeros((2, len(found)))
+    for side, end in enumerate((first, second)):
         load += np.bincount(end, weights, minlength=n)
-        squares.append(np.bincount(overlap, weights * square[end], minlength=len(found)))
+        squares[side] += np.bincount(overlap, weights * square[end], minlength=len(found))
     return Overlaps(
         pairs=np.column_stack([found // c, found % c]),
         counts=counts,
