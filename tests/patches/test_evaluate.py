@@ -62,7 +62,7 @@ def test_shares_are_the_formula(seed, n_patches, k, kind):
         distances[:] = distances[:, :1]
     if kind == "at a node":
         distances[:, 0] = 0.0
-    found = as_table(*blend(near, distances, *nodes), n_patches)
+    found = as_table(*blend(near, distances, *nodes, n_patches), n_patches)
     expected = naive_blend(near, distances, *nodes, n_patches)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-14)
     np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-14)
@@ -73,9 +73,9 @@ def test_shares_do_not_depend_on_units_even_extreme_ones():
     nodes = random_memberships(rng, 9, 5)
     near = np.array([rng.permutation(9)[:4] for _ in range(20)])
     distances = np.sort(0.1 + rng.rand(20, 4), axis=1)
-    one = blend(near, distances, *nodes)
+    one = blend(near, distances, *nodes, 5)
     for factor in (2.0**-1000, 2.0**1000):
-        other = blend(near, factor * distances, *nodes)
+        other = blend(near, factor * distances, *nodes, 5)
         for a, b in zip(one, other, strict=True):
             np.testing.assert_array_equal(a, b)
 
@@ -162,7 +162,7 @@ def test_single_precision_points_are_taken_as_they_are():
 def test_no_points():
     rng = np.random.RandomState(0)
     atlas, nodes = random_atlas(rng, 2, 1, 2), random_memberships(rng, 3, 2)
-    blended = blend(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)), *nodes)
+    blended = blend(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)), *nodes, 2)
     motions = np.ones((2, 1, 1)), np.ones((2, 1))
     charts = np.empty((0, 2)), *blended, atlas.origins, atlas.axes, np.ones(2)
     assert evaluate(*charts, atlas.cubics(motions[0]), motions).shape == (0, 1)
@@ -208,6 +208,7 @@ def mapped(placed, points, k=4):
         memberships.indptr,
         memberships.patches,
         memberships.weights,
+        cover.n_patches,
     )
     # Around the seed, members are within the radius; around the origin they may be beyond.
     charts = fit.atlas.origins, np.ascontiguousarray(fit.atlas.axes), 2 * cover.radii

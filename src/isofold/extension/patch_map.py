@@ -191,7 +191,7 @@ class PatchMap(LocalInverse):
             motions = self._cubics, self._moves
             placed = place(some, nodes, gaps, memberships, charts, *motions, surfaces)
             return order, near, *placed
-        blended = blend(nodes, gaps, *memberships)
+        blended = blend(nodes, gaps, *memberships, len(self.radii))
         images = self._by_estimators(some, *blended)
         if surfaces is None:
             return order, near, images, None, None
@@ -299,7 +299,7 @@ class PatchMap(LocalInverse):
     def _restore_block(self, images: FloatArray) -> FloatArray:
         near = self.image_search.query(np.ascontiguousarray(images), self._n_nearest)
         nodes, gaps = _for_kernels(near)
-        ends, chosen, fractions = blend(nodes, gaps, *self._node_patches)
+        ends, chosen, fractions = blend(nodes, gaps, *self._node_patches, len(self.radii))
         y = np.repeat(images, np.diff(ends), axis=0) - self.motions.translations[chosen]
         surface = np.empty((len(chosen), self.atlas.origins.shape[1]))
         # The chart of every entry is gathered, with its bending and coefficients.

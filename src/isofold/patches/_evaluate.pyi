@@ -16,6 +16,7 @@ def blend(
     indptr: IntArray,
     patches: IntArray,
     weights: FloatArray,
+    n_patches: int,
 ) -> tuple[IntArray, IntArray, FloatArray]: ...
 def evaluate(
     points: FloatArray,

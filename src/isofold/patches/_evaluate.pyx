@@ -233,8 +233,9 @@ def place(
     cdef double[:, ::1] images = np.zeros((n, moves.p))
     cdef double[::1] squares = np.zeros(n)
     cdef double[::1] allowed = np.zeros(n)
-    cdef vector[int64_t] found
+    cdef vector[int64_t] slots, found
     cdef vector[double] shares, point
+    slots.resize(charts[2].shape[0])
     if surfaces is not None:
         shapes = _surfaces(surfaces)
         measured = &shapes
@@ -243,7 +244,7 @@ def place(
         for i in range(n):
             found.clear()
             shares.clear()
-            _blend_row(rows, &near[i, 0], &distances[i, 0], k, found, shares)
+            _blend_row(rows, &near[i, 0], &distances[i, 0], k, slots, found, shares)
             _copy(&points[i, 0], point)
             place_row(atlas, &moves, measured, point.data(),
                       Blend(found.size(), found.data(), shares.data()), &images[i, 0],
@@ -257,6 +258,7 @@ def blend(
     const int64_t[::1] indptr,
     const int64_t[::1] patches,
     const double[::1] weights,
+    Py_ssize_t n_patches,
 ):
     """Return the patches of points and their shares, as rows (indptr, patches, shares).
 
@@ -266,15 +268,18 @@ def blend(
         The nearest nodes of every point, and how far those are.
     indptr, patches, weights : ndarray
         The patches of every node, and its weights in them.
+    n_patches : int
+        How many patches there are.
     """
     cdef Rows rows = _rows((indptr, patches, weights))
     cdef Py_ssize_t i, s, n = near.shape[0], k = near.shape[1]
-    cdef vector[int64_t] found
+    cdef vector[int64_t] slots, found
     cdef vector[double] shares
     cdef int64_t[::1] row_ends = np.zeros(n + 1, dtype=np.int64)
+    slots.resize(n_patches)
     with nogil:
         for i in range(n):
-            _blend_row(rows, &near[i, 0], &distances[i, 0], k, found, shares)
+            _blend_row(rows, &near[i, 0], &distances[i, 0], k, slots, found, shares)
             row_ends[i + 1] = <int64_t> found.size()
     cdef int64_t[::1] chosen = np.empty(found.size(), dtype=np.int64)
     cdef double[::1] parts = np.empty(found.size(), dtype=np.float64)
@@ -409,11 +414,11 @@ cdef inline void _copy(const number* row, vector[double]& point) noexcept nogil:
 
 
 cdef inline void _blend_row(const Rows& rows, const int64_t* near, const double* distances,
-                            Py_ssize_t n_near, vector[int64_t]& found,
+                            Py_ssize_t n_near, vector[int64_t]& slots, vector[int64_t]& found,
                             vector[double]& shares) noexcept nogil:
-    """Append the patches of a point and their shares."""
+    """Append the patches of a point and their shares; slots remember where patches were put."""
     cdef Py_ssize_t j, e, s, begin = found.size()
-    cdef int64_t node
+    cdef int64_t node, patch
     cdef double share, total
     for j in range(n_near):
         share = _node_share(distances[j], distances[0], distances[n_near - 1])
@@ -424,11 +429,11 @@ cdef inline void _blend_row(const Rows& rows, const int64_t* near, const double*
         for e in range(rows.indptr[node], rows.indptr[node + 1]):
             total += rows.weights[e]
         for e in range(rows.indptr[node], rows.indptr[node + 1]):
-            s = begin
-            while s < <Py_ssize_t> found.size() and found[s] != rows.patches[e]:
-                s += 1
-            if s == <Py_ssize_t> found.size():
-                found.push_back(rows.patches[e])
+            patch = rows.patches[e]
+            s = slots[patch]
+            if s < begin or s >= <Py_ssize_t> found.size() or found[s] != patch:
+                s = slots[patch] = found.size()
+                found.push_back(patch)
                 shares.push_back(0.0)
             shares[s] += share * rows.weights[e] / total
     total = 0.0
