@@ -95,7 +95,8 @@ def _neighborhoods_in(
     k = check_n_neighbors(n_neighbors, comparison.sample.n_points)
     indices = nearest_in_space(comparison, space, k)
     before, after = (
-        each.between(rows, indices) for each in (comparison.input, comparison.embedding)
+        each.between(rows, indices, n_jobs=comparison.n_jobs)
+        for each in (comparison.input, comparison.embedding)
     )
     refuse_copies(before)
     return Neighborhoods(indices, before, after, comparison.sample)

@@ -1,0 +1,40 @@
+from isofold._typing import FloatArray, IntArray
+
+def lengths(
+    first: int,
+    last: int,
+    points: FloatArray,
+    rows: IntArray,
+    partners: IntArray,
+    out: FloatArray,
+) -> None: ...
+def rank_rows(squared: FloatArray, own: IntArray, ranks: IntArray) -> None: ...
+def compare_ranks(
+    before: IntArray,
+    after: IntArray,
+    stands_for: FloatArray,
+    weight: FloatArray,
+    original: IntArray,
+    embedded: IntArray,
+    kept: IntArray,
+    areas: FloatArray,
+    histogram: FloatArray,
+) -> None: ...
+def ratio_sums(
+    before: FloatArray, after: FloatArray, ranks: IntArray, k: int, out: FloatArray
+) -> None: ...
+def moments(
+    before: FloatArray, after: FloatArray, own: IntArray, is_squared: bool, out: FloatArray
+) -> None: ...
+def count_bins(
+    squared: FloatArray, unit: float, weights: FloatArray, counts: FloatArray
+) -> None: ...
+def rank_moments(
+    before: FloatArray,
+    after: FloatArray,
+    own: IntArray,
+    units: FloatArray,
+    mean_ranks: FloatArray,
+    out: FloatArray,
+) -> None: ...
+def kept_order(before: FloatArray, after: FloatArray, own: IntArray, out: FloatArray) -> None: ...

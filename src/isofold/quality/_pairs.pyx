@@ -1,0 +1,423 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+# cython: cdivision=True
+# distutils: language = c++
+"""What a row of distances to all points says: ranks, sums, order kept, each in one pass.
+
+Rows are squared distances unless they are path lengths. The point itself, `own`, takes no part.
+Every row is read alone, so that its figures do not depend on the rows beside it.
+"""
+
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t
+from libcpp.vector cimport vector
+
+cdef extern from *:
+    """
+    #include <algorithm>
+    #include <cmath>
+    #include <cstddef>
+    #include <cstdint>
+    #include <cstring>
+    #include <vector>
+
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+    #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+    #else
+    #define WIDE
+    #endif
+
+    typedef std::ptrdiff_t Size;
+    static const int LANES = 8;
+
+    struct Entry {
+        std::uint32_t key;
+        std::int32_t column;
+    };
+
+    // Scratch of one thread: entries of a row in their order, and what else a row needs.
+    struct Scratch {
+        std::vector<Entry> entries, other;
+        std::vector<std::int32_t> sequence, parted, place;
+    };
+
+    static inline std::uint64_t bits_of(double value) {
+        std::uint64_t bits;
+        value += 0.0;  // no negative zero
+        std::memcpy(&bits, &value, sizeof bits);
+        return bits;
+    }
+
+    // Digits of a key; a key of more digits tells more points of a long row apart.
+    static const int DIGIT = 11, MOST_DIGITS = 3;
+    static const Size SHORT_ROW = 1 << 17;
+
+    // Sort the other points of a row by value, ties by column. The bits of a positive number ascend
+    // with it: their leading ones are sorted digit by digit, and where they agree, the numbers.
+    static void sort_row(const double* values, Size n, Size own, Scratch& scratch) {
+        std::uint64_t least = ~std::uint64_t(0), most = 0;
+        for (Size j = 0; j < n; ++j) {
+            const std::uint64_t bits = bits_of(values[j]);
+            if (j == own || !bits) continue;
+            least = std::min(least, bits);
+            most = std::max(most, bits);
+        }
+        const int n_digits = n <= SHORT_ROW ? 2 : MOST_DIGITS;
+        const std::uint64_t span = most < least ? 0 : most - least + 1;
+        int shift = 0;
+        while (span >> shift >> std::min(DIGIT * n_digits, 32)) ++shift;
+        std::uint32_t ends[MOST_DIGITS][1 << DIGIT] = {};
+        std::vector<Entry>& entries = scratch.entries;
+        entries.resize(n - (own >= 0));
+        scratch.other.resize(entries.size());
+        Size size = 0;
+        for (Size j = 0; j < n; ++j) {
+            if (j == own) continue;
+            const std::uint64_t bits = bits_of(values[j]);
+            const std::uint32_t key = bits ? (std::uint32_t)((bits - least + 1) >> shift) : 0;
+            entries[size++] = {key, (std::int32_t)j};
+            for (int digit = 0; digit < n_digits; ++digit)
+                ++ends[digit][key >> (DIGIT * digit) & ((1 << DIGIT) - 1)];
+        }
+        for (int digit = 0; digit < n_digits; ++digit) {
+            std::uint32_t first = 0;
+            for (std::uint32_t& end : ends[digit]) {
+                const std::uint32_t count = end;
+                end = first;
+                first += count;
+            }
+            for (const Entry& entry : entries)
+                scratch.other[ends[digit][entry.key >> (DIGIT * digit) & ((1 << DIGIT) - 1)]++] =
+                    entry;
+            entries.swap(scratch.other);
+        }
+        const auto nearer = [values](const Entry& a, const Entry& b) {
+            const double left = values[a.column], right = values[b.column];
+            return left < right || (left == right && a.column < b.column);
+        };
+        for (Size first = 0, last; first < size; first = last) {
+            last = first + 1;
+            while (last < size && entries[last].key == entries[first].key) ++last;
+            if (last - first > 1) std::sort(entries.begin() + first, entries.begin() + last, nearer);
+        }
+    }
+
+    // Sums of a and b over the points at a known distance: 1, a, b, aa, bb, ab, (a - b)^2.
+    static inline void add_moments(double a, double b, int lane, double (*sums)[LANES]) {
+        sums[1][lane] += a;
+        sums[2][lane] += b;
+        sums[3][lane] += a * a;
+        sums[4][lane] += b * b;
+        sums[5][lane] += a * b;
+        sums[6][lane] += (a - b) * (a - b);
+    }
+
+    static inline void close_moments(double (*sums)[LANES], double known, Size n, double* out) {
+        out[0] = known / (n - 1);
+        for (int moment = 1; moment < 7; ++moment) {
+            double sum = 0.0;
+            for (int lane = 0; lane < LANES; ++lane) sum += sums[moment][lane];
+            out[moment] = sum / (n - 1);
+        }
+    }
+
+    WIDE static void moments_of_row(const double* before, const double* after, Size n, Size own,
+                                    bool is_squared, double* out) {
+        double sums[7][LANES] = {};
+        double known[LANES] = {};
+        for (Size first = 0; first < n; first += LANES) {
+            double a[LANES], b[LANES];
+            for (int lane = 0; lane < LANES; ++lane) {
+                const bool is_known = first + lane < n && first + lane != own &&
+                                      before[std::min(first + lane, n - 1)] < INFINITY;
+                a[lane] = is_known ? before[first + lane] : 0.0;
+                b[lane] = is_known ? after[first + lane] : 0.0;
+                known[lane] += is_known;
+            }
+            for (int lane = 0; lane < LANES; ++lane) {
+                if (is_squared) a[lane] = std::sqrt(a[lane]);
+                b[lane] = std::sqrt(b[lane]);
+            }
+            for (int lane = 0; lane < LANES; ++lane) add_moments(a[lane], b[lane], lane, sums);
+        }
+        double n_known = 0.0;
+        for (int lane = 0; lane < LANES; ++lane) n_known += known[lane];
+        close_moments(sums, n_known, n, out);
+    }
+
+    // The bits of a positive float ascend with its value: exponent and 12 bits of the mantissa make
+    // bins of equal relative width, over seventy decades of squared distance.
+    static inline std::int32_t bin_of(double squared, double unit) {
+        const float scaled = (float)(squared / unit);
+        std::int32_t bits;
+        std::memcpy(&bits, &scaled, sizeof bits);
+        return bits >> 11;
+    }
+
+    static const Size RUN = 512;
+
+    WIDE static void bins_of_run(const double* squared, Size size, double unit, std::int32_t* bins) {
+        for (Size j = 0; j < size; ++j) bins[j] = bin_of(squared[j], unit);
+    }
+
+    static void count_row(const double* squared, Size n, double unit, double weight,
+                          double* counts) {
+        std::int32_t bins[RUN];
+        for (Size first = 0; first < n; first += RUN) {
+            const Size size = std::min(RUN, n - first);
+            bins_of_run(squared + first, size, unit, bins);
+            for (Size j = 0; j < size; ++j) counts[bins[j]] += weight;
+        }
+    }
+
+    static void rank_moments_of_row(const double* before, const double* after, Size n, Size own,
+                                    const double* units, const double* mean_before,
+                                    const double* mean_after, double* out) {
+        double sums[7][LANES] = {};
+        std::int32_t bins[2][RUN];
+        for (Size first = 0; first < n; first += RUN) {
+            const Size size = std::min(RUN, n - first);
+            bins_of_run(before + first, size, units[0], bins[0]);
+            bins_of_run(after + first, size, units[1], bins[1]);
+            for (Size j = 0; j < size; ++j)
+                if (first + j != own)
+                    add_moments(mean_before[bins[0][j]], mean_after[bins[1][j]], j % LANES, sums);
+        }
+        close_moments(sums, (double)(n - 1), n, out);
+    }
+
+    WIDE static void add_ratios(const double* before, const double* after,
+                                const std::int32_t* ranks, Size n, std::int32_t k, double* out) {
+        double sums[LANES] = {}, counts[LANES] = {};
+        for (Size first = 0; first < n; first += LANES)
+            for (int lane = 0; lane < LANES; ++lane) {
+                const Size j = std::min(first + lane, n - 1);
+                const bool is_far = first + lane < n && ranks[j] > k && before[j] > 0.0;
+                sums[lane] += is_far ? after[j] / before[j] : 0.0;
+                counts[lane] += is_far;
+            }
+        out[0] = out[1] = 0.0;
+        for (int lane = 0; lane < LANES; ++lane) {
+            out[0] += sums[lane];
+            out[1] += counts[lane];
+        }
+    }
+
+    static const int FAN = 128, FAN_BITS = 7;
+    static const Size FEW = 48;
+
+    WIDE static void count_greater(std::int32_t* greater, std::int32_t digit) {
+        for (std::int32_t c = 0; c < FAN; ++c) greater[c] += c < digit;
+    }
+
+    WIDE static Size inversions_of_few(const std::int32_t* sequence, Size n) {
+        Size found = 0;
+        for (Size i = 1; i < n; ++i) {
+            std::int32_t greater = 0;
+            for (Size j = 0; j < i; ++j) greater += sequence[j] > sequence[i];
+            found += greater;
+        }
+        return found;
+    }
+
+    // Pairs in a sequence of whole numbers of which the greater comes first: those of different
+    // leading digits are counted, those of the same are parted off and have the same question.
+    static Size inversions(std::int32_t* sequence, std::int32_t* parted, Size n, int shift) {
+        if (n <= FEW || shift < 0) return shift < 0 ? 0 : inversions_of_few(sequence, n);
+        Size found = 0;
+        std::int32_t greater[FAN] = {}, counts[FAN] = {}, starts[FAN + 1] = {};
+        for (Size i = 0; i < n; ++i) {
+            const std::int32_t digit = sequence[i] >> shift & (FAN - 1);
+            found += greater[digit];
+            ++counts[digit];
+            count_greater(greater, digit);
+        }
+        for (int c = 0; c < FAN; ++c) starts[c + 1] = starts[c] + counts[c];
+        for (int c = 0; c < FAN; ++c) counts[c] = starts[c];
+        for (Size i = 0; i < n; ++i) parted[counts[sequence[i] >> shift & (FAN - 1)]++] = sequence[i];
+        for (int c = 0; c < FAN; ++c)
+            found += inversions(parted + starts[c], sequence + starts[c], starts[c + 1] - starts[c],
+                                shift - FAN_BITS);
+        return found;
+    }
+
+    static inline double pairs_of(Size n) { return 0.5 * (double)n * (double)(n - 1); }
+
+    // Pairs of other points whose order is kept (ties after count half), and pairs with an order.
+    static void order_of_row(const double* before, const double* after, Size n, Size own,
+                             Scratch& scratch, double* out) {
+        const Size others = n - 1;
+        scratch.place.resize(n);
+        scratch.sequence.resize(n);
+        scratch.parted.resize(n);
+        std::int32_t* place = scratch.place.data();
+        std::int32_t* sequence = scratch.sequence.data();
+        double tied_before = 0.0, tied_after = 0.0, tied_in_both = 0.0;
+        sort_row(after, n, own, scratch);
+        std::int32_t group = 0;
+        for (Size i = 0, first = 0; i < others; ++i) {
+            const std::int32_t column = scratch.entries[i].column;
+            if (i && after[column] > after[scratch.entries[i - 1].column]) {
+                tied_after += pairs_of(i - first);
+                first = i;
+                ++group;
+            }
+            place[column] = group;
+            if (i + 1 == others) tied_after += pairs_of(others - first);
+        }
+        sort_row(before, n, own, scratch);
+        for (Size i = 0; i < others; ++i) sequence[i] = place[scratch.entries[i].column];
+        for (Size first = 0, last; first < others; first = last) {
+            const double value = before[scratch.entries[first].column];
+            last = first + 1;
+            while (last < others && before[scratch.entries[last].column] == value) ++last;
+            if (last - first == 1) continue;
+            tied_before += pairs_of(last - first);
+            std::sort(sequence + first, sequence + last);
+            for (Size start = first, i = first + 1; i <= last; ++i)
+                if (i == last || sequence[i] != sequence[start]) {
+                    tied_in_both += pairs_of(i - start);
+                    start = i;
+                }
+        }
+        int shift = 0;
+        while (group >> (shift + FAN_BITS)) shift += FAN_BITS;
+        const double reversed = (double)inversions(sequence, scratch.parted.data(), others, shift);
+        out[1] = pairs_of(others) - tied_before;
+        out[0] = out[1] - reversed - 0.5 * (tied_after - tied_in_both);
+    }
+    """
+    cppclass Entry:
+        int32_t column
+    cppclass Scratch:
+        vector[Entry] entries
+    void sort_row(const double* values, Py_ssize_t n, Py_ssize_t own, Scratch& scratch) noexcept nogil
+    void moments_of_row(const double* before, const double* after, Py_ssize_t n, Py_ssize_t own,
+                        bint is_squared, double* out) noexcept nogil
+    void count_row(const double* squared, Py_ssize_t n, double unit, double weight,
+                   double* counts) noexcept nogil
+    void rank_moments_of_row(const double* before, const double* after, Py_ssize_t n,
+                             Py_ssize_t own, const double* units, const double* mean_before,
+                             const double* mean_after, double* out) noexcept nogil
+    void add_ratios(const double* before, const double* after, const int32_t* ranks, Py_ssize_t n,
+                    int32_t k, double* out) noexcept nogil
+    void order_of_row(const double* before, const double* after, Py_ssize_t n, Py_ssize_t own,
+                      Scratch& scratch, double* out) noexcept nogil
+
+ctypedef fused Real:
+    float
+    double
+
+
+def lengths(Py_ssize_t first, Py_ssize_t last, const Real[:, ::1] points, const int64_t[::1] rows,
+            const int64_t[:, ::1] partners, double[:, ::1] out):
+    """Write the distances of some rows to their partners, by direct subtraction."""
+    cdef Py_ssize_t i, j, c, d = points.shape[1]
+    cdef double gap, squared
+    with nogil:
+        for i in range(first, last):
+            for j in range(partners.shape[1]):
+                squared = 0.0
+                for c in range(d):
+                    gap = <double> points[partners[i, j], c] - <double> points[rows[i], c]
+                    squared += gap * gap
+                out[i, j] = sqrt(squared)
+
+
+def rank_rows(const double[:, ::1] squared, const int64_t[::1] own, int32_t[:, ::1] ranks):
+    """Write the rank of every point from every row, 1 the nearest, ties by index; 0 for the own."""
+    cdef Py_ssize_t i, j, n = squared.shape[1]
+    cdef Scratch scratch
+    with nogil:
+        for i in range(squared.shape[0]):
+            sort_row(&squared[i, 0], n, own[i], scratch)
+            ranks[i, own[i]] = 0
+            for j in range(n - 1):
+                ranks[i, scratch.entries[j].column] = <int32_t> (j + 1)
+
+
+def compare_ranks(const int32_t[:, ::1] before, const int32_t[:, ::1] after,
+                  const double[::1] stands_for, const double[::1] weight,
+                  int64_t[:, ::1] original, int64_t[:, ::1] embedded, int64_t[:, ::1] kept,
+                  double[::1] areas, double[::1] histogram):
+    """Write what ranks in two spaces say: who is displaced, and how many are common at every size.
+
+    `original` and `embedded` get the ranks of the nearest in the other space, nearest first;
+    `kept[i, s]` how many pairs have s + 1 as the larger of their ranks, `areas` the sum of the
+    weights of all larger ranks, and `histogram` how often each occurs, if row i stands for so many.
+    """
+    cdef Py_ssize_t i, j, n = before.shape[1], k = original.shape[1], top = kept.shape[1]
+    cdef int32_t a, b, larger
+    cdef double area, rows
+    with nogil:
+        for i in range(before.shape[0]):
+            area, rows = 0.0, stands_for[i]
+            for j in range(top):
+                kept[i, j] = 0
+            for j in range(n):
+                a, b = before[i, j], after[i, j]
+                larger = a if a > b else b
+                if larger == 0:
+                    continue
+                area += weight[larger]
+                histogram[larger] += rows
+                if larger <= top:
+                    kept[i, larger - 1] += 1
+                if a <= k:
+                    embedded[i, a - 1] = b
+                if b <= k:
+                    original[i, b - 1] = a
+            areas[i] = area
+
+
+def ratio_sums(const double[:, ::1] before, const double[:, ::1] after,
+               const int32_t[:, ::1] ranks, int32_t k, double[:, ::1] out):
+    """Write the sum of squared ratios over all points beyond the k nearest, and their number."""
+    cdef Py_ssize_t i, n = before.shape[1]
+    with nogil:
+        for i in range(before.shape[0]):
+            add_ratios(&before[i, 0], &after[i, 0], &ranks[i, 0], n, k, &out[i, 0])
+
+
+def moments(const double[:, ::1] before, const double[:, ::1] after, const int64_t[::1] own,
+            bint is_squared, double[:, ::1] out):
+    """Write the means over the other points of 1, a, b, aa, bb, ab and (a - b)^2.
+
+    b are the roots of `after`, a those of `before` if that is squared. Where a is infinite, all are
+    0.
+    """
+    cdef Py_ssize_t i, n = before.shape[1]
+    with nogil:
+        for i in range(before.shape[0]):
+            moments_of_row(&before[i, 0], &after[i, 0], n, own[i], is_squared, &out[i, 0])
+
+
+def count_bins(const double[:, ::1] squared, double unit, const double[::1] weights,
+               double[::1] counts):
+    """Add the weight of every row to the bins of its distances."""
+    cdef Py_ssize_t i, n = squared.shape[1]
+    with nogil:
+        for i in range(squared.shape[0]):
+            count_row(&squared[i, 0], n, unit, weights[i], &counts[0])
+
+
+def rank_moments(const double[:, ::1] before, const double[:, ::1] after, const int64_t[::1] own,
+                 const double[::1] units, const double[:, ::1] mean_ranks, double[:, ::1] out):
+    """Write the same means of the ranks that distances have by their bins."""
+    cdef Py_ssize_t i, n = before.shape[1]
+    with nogil:
+        for i in range(before.shape[0]):
+            rank_moments_of_row(&before[i, 0], &after[i, 0], n, own[i], &units[0],
+                                &mean_ranks[0, 0], &mean_ranks[1, 0], &out[i, 0])
+
+
+def kept_order(const double[:, ::1] before, const double[:, ::1] after, const int64_t[::1] own,
+               double[:, ::1] out):
+    """Write of how many pairs of others the order is kept, and how many have one, for every row.
+
+    Ties in `after` count half, ties in `before` not at all.
+    """
+    cdef Py_ssize_t i, n = before.shape[1]
+    cdef Scratch scratch
+    with nogil:
+        for i in range(before.shape[0]):
+            order_of_row(&before[i, 0], &after[i, 0], n, own[i], scratch, &out[i, 0])
