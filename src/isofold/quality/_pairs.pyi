@@ -8,10 +8,10 @@ def lengths(
     partners: IntArray,
     out: FloatArray,
 ) -> None: ...
-def rank_rows(squared: FloatArray, own: IntArray, ranks: IntArray) -> None: ...
 def compare_ranks(
-    before: IntArray,
-    after: IntArray,
+    before: FloatArray,
+    after: FloatArray,
+    own: IntArray,
     stands_for: FloatArray,
     weight: FloatArray,
     original: IntArray,
@@ -20,12 +20,8 @@ def compare_ranks(
     areas: FloatArray,
     histogram: FloatArray,
 ) -> None: ...
-def ratio_sums(
-    before: FloatArray, after: FloatArray, ranks: IntArray, k: int, out: FloatArray
-) -> None: ...
-def moments(
-    before: FloatArray, after: FloatArray, own: IntArray, is_squared: bool, out: FloatArray
-) -> None: ...
+def ratio_sums(before: FloatArray, after: FloatArray, out: FloatArray) -> None: ...
+def moments(before: FloatArray, after: FloatArray, own: IntArray, out: FloatArray) -> None: ...
 def count_bins(
     squared: FloatArray, unit: float, weights: FloatArray, counts: FloatArray
 ) -> None: ...

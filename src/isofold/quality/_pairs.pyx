@@ -3,7 +3,7 @@
 # distutils: language = c++
 """What a row of distances to all points says: ranks, sums, order kept, each in one pass.
 
-Rows are squared distances unless they are path lengths. The point itself, `own`, takes no part.
+The point itself, `own`, takes no part.
 Every row is read alone, so that its figures do not depend on the rows beside it.
 """
 
@@ -102,46 +102,50 @@ cdef extern from *:
     }
 
     // Sums of a and b over the points at a known distance: 1, a, b, aa, bb, ab, (a - b)^2.
-    static inline void add_moments(double a, double b, int lane, double (*sums)[LANES]) {
-        sums[1][lane] += a;
-        sums[2][lane] += b;
-        sums[3][lane] += a * a;
-        sums[4][lane] += b * b;
-        sums[5][lane] += a * b;
-        sums[6][lane] += (a - b) * (a - b);
-    }
+    struct Moments {
+        double sums[7][LANES] = {};
 
-    static inline void close_moments(double (*sums)[LANES], double known, Size n, double* out) {
-        out[0] = known / (n - 1);
-        for (int moment = 1; moment < 7; ++moment) {
-            double sum = 0.0;
-            for (int lane = 0; lane < LANES; ++lane) sum += sums[moment][lane];
-            out[moment] = sum / (n - 1);
+        void add(const double* a, const double* b) {
+            for (int lane = 0; lane < LANES; ++lane) {
+                const bool is_known = a[lane] < INFINITY;
+                const double u = is_known ? a[lane] : 0.0, v = is_known ? b[lane] : 0.0;
+                sums[0][lane] += is_known;
+                sums[1][lane] += u;
+                sums[2][lane] += v;
+                sums[3][lane] += u * u;
+                sums[4][lane] += v * v;
+                sums[5][lane] += u * v;
+                sums[6][lane] += (u - v) * (u - v);
+            }
         }
-    }
+        // Whoever is no other point is unknown.
+        void add_some(const double* a, const double* b, Size size) {
+            double u[LANES], v[LANES];
+            for (int lane = 0; lane < LANES; ++lane) {
+                u[lane] = lane < size ? a[lane] : INFINITY;
+                v[lane] = lane < size ? b[lane] : 0.0;
+            }
+            add(u, v);
+        }
+        void close(Size others, double* out) const {
+            for (int moment = 0; moment < 7; ++moment) {
+                double sum = 0.0;
+                for (int lane = 0; lane < LANES; ++lane) sum += sums[moment][lane];
+                out[moment] = sum / others;
+            }
+        }
+    };
 
     WIDE static void moments_of_row(const double* before, const double* after, Size n, Size own,
-                                    bool is_squared, double* out) {
-        double sums[7][LANES] = {};
-        double known[LANES] = {};
-        for (Size first = 0; first < n; first += LANES) {
-            double a[LANES], b[LANES];
-            for (int lane = 0; lane < LANES; ++lane) {
-                const bool is_known = first + lane < n && first + lane != own &&
-                                      before[std::min(first + lane, n - 1)] < INFINITY;
-                a[lane] = is_known ? before[first + lane] : 0.0;
-                b[lane] = is_known ? after[first + lane] : 0.0;
-                known[lane] += is_known;
-            }
-            for (int lane = 0; lane < LANES; ++lane) {
-                if (is_squared) a[lane] = std::sqrt(a[lane]);
-                b[lane] = std::sqrt(b[lane]);
-            }
-            for (int lane = 0; lane < LANES; ++lane) add_moments(a[lane], b[lane], lane, sums);
+                                    double* out) {
+        Moments moments;
+        for (Size part = 0; part < 2; ++part) {
+            Size first = part ? own + 1 : 0;
+            const Size last = part ? n : own;
+            for (; first + LANES <= last; first += LANES) moments.add(before + first, after + first);
+            moments.add_some(before + first, after + first, last - first);
         }
-        double n_known = 0.0;
-        for (int lane = 0; lane < LANES; ++lane) n_known += known[lane];
-        close_moments(sums, n_known, n, out);
+        moments.close(n - 1, out);
     }
 
     // The bits of a positive float ascend with its value: exponent and 12 bits of the mantissa make
@@ -169,31 +173,34 @@ cdef extern from *:
         }
     }
 
-    static void rank_moments_of_row(const double* before, const double* after, Size n, Size own,
-                                    const double* units, const double* mean_before,
-                                    const double* mean_after, double* out) {
-        double sums[7][LANES] = {};
+    WIDE static void rank_moments_of_row(const double* before, const double* after, Size n, Size own,
+                                         const double* units, const double* mean_before,
+                                         const double* mean_after, double* out) {
+        Moments moments;
         std::int32_t bins[2][RUN];
+        double a[RUN], b[RUN];
         for (Size first = 0; first < n; first += RUN) {
             const Size size = std::min(RUN, n - first);
-            bins_of_run(before + first, size, units[0], bins[0]);
-            bins_of_run(after + first, size, units[1], bins[1]);
-            for (Size j = 0; j < size; ++j)
-                if (first + j != own)
-                    add_moments(mean_before[bins[0][j]], mean_after[bins[1][j]], j % LANES, sums);
+            for (Size j = 0; j < size; ++j) bins[0][j] = bin_of(before[first + j], units[0]);
+            for (Size j = 0; j < size; ++j) bins[1][j] = bin_of(after[first + j], units[1]);
+            for (Size j = 0; j < size; ++j) a[j] = mean_before[bins[0][j]];
+            for (Size j = 0; j < size; ++j) b[j] = mean_after[bins[1][j]];
+            if (own >= first && own < first + size) a[own - first] = INFINITY;
+            Size j = 0;
+            for (; j + LANES <= size; j += LANES) moments.add(a + j, b + j);
+            moments.add_some(a + j, b + j, size - j);
         }
-        close_moments(sums, (double)(n - 1), n, out);
+        moments.close(n - 1, out);
     }
 
-    WIDE static void add_ratios(const double* before, const double* after,
-                                const std::int32_t* ranks, Size n, std::int32_t k, double* out) {
+    WIDE static void add_ratios(const double* before, const double* after, Size n, double* out) {
         double sums[LANES] = {}, counts[LANES] = {};
         for (Size first = 0; first < n; first += LANES)
             for (int lane = 0; lane < LANES; ++lane) {
                 const Size j = std::min(first + lane, n - 1);
-                const bool is_far = first + lane < n && ranks[j] > k && before[j] > 0.0;
-                sums[lane] += is_far ? after[j] / before[j] : 0.0;
-                counts[lane] += is_far;
+                const bool is_counted = first + lane < n && before[j] > 0.0;
+                sums[lane] += is_counted ? after[j] / before[j] : 0.0;
+                counts[lane] += is_counted;
             }
         out[0] = out[1] = 0.0;
         for (int lane = 0; lane < LANES; ++lane) {
@@ -203,11 +210,8 @@ cdef extern from *:
     }
 
     static const int FAN = 128, FAN_BITS = 7;
-    static const Size FEW = 48;
-
-    WIDE static void count_greater(std::int32_t* greater, std::int32_t digit) {
-        for (std::int32_t c = 0; c < FAN; ++c) greater[c] += c < digit;
-    }
+    // So few numbers are compared pair by pair. So many at most fit the counters of a stretch.
+    static const Size FEW = 192, STRETCH = 1 << 14;
 
     WIDE static Size inversions_of_few(const std::int32_t* sequence, Size n) {
         Size found = 0;
@@ -219,24 +223,41 @@ cdef extern from *:
         return found;
     }
 
+    // Pairs of which the first has the greater digit; counts how often each digit occurs.
+    WIDE static Size inversions_of_digits(const std::int32_t* sequence, Size n, int shift,
+                                          Size* counts) {
+        Size found = 0;
+        for (Size first = 0; first < n; first += STRETCH) {
+            Size before[FAN];
+            Size sum = 0;
+            for (int c = FAN - 1; c >= 0; --c) {
+                before[c] = sum;
+                sum += counts[c];
+            }
+            std::int16_t greater[FAN] = {};
+            for (Size i = first; i < std::min(n, first + STRETCH); ++i) {
+                const std::int16_t digit = sequence[i] >> shift & (FAN - 1);
+                found += before[digit] + greater[digit];
+                ++counts[digit];
+                for (std::int16_t c = 0; c < FAN; ++c) greater[c] += c < digit;
+            }
+        }
+        return found;
+    }
+
     // Pairs in a sequence of whole numbers of which the greater comes first: those of different
     // leading digits are counted, those of the same are parted off and have the same question.
     static Size inversions(std::int32_t* sequence, std::int32_t* parted, Size n, int shift) {
-        if (n <= FEW || shift < 0) return shift < 0 ? 0 : inversions_of_few(sequence, n);
-        Size found = 0;
-        std::int32_t greater[FAN] = {}, counts[FAN] = {}, starts[FAN + 1] = {};
-        for (Size i = 0; i < n; ++i) {
-            const std::int32_t digit = sequence[i] >> shift & (FAN - 1);
-            found += greater[digit];
-            ++counts[digit];
-            count_greater(greater, digit);
+        if (shift < 0) return 0;
+        if (n <= FEW) return inversions_of_few(sequence, n);
+        Size counts[FAN] = {}, ends[FAN];
+        Size found = inversions_of_digits(sequence, n, shift, counts);
+        for (Size c = 0, first = 0; c < FAN; first += counts[c++]) ends[c] = first;
+        for (Size i = 0; i < n; ++i) parted[ends[sequence[i] >> shift & (FAN - 1)]++] = sequence[i];
+        for (int c = 0; c < FAN; ++c) {
+            const Size first = ends[c] - counts[c];
+            found += inversions(parted + first, sequence + first, counts[c], shift - FAN_BITS);
         }
-        for (int c = 0; c < FAN; ++c) starts[c + 1] = starts[c] + counts[c];
-        for (int c = 0; c < FAN; ++c) counts[c] = starts[c];
-        for (Size i = 0; i < n; ++i) parted[counts[sequence[i] >> shift & (FAN - 1)]++] = sequence[i];
-        for (int c = 0; c < FAN; ++c)
-            found += inversions(parted + starts[c], sequence + starts[c], starts[c + 1] - starts[c],
-                                shift - FAN_BITS);
         return found;
     }
 
@@ -292,14 +313,14 @@ cdef extern from *:
         vector[Entry] entries
     void sort_row(const double* values, Py_ssize_t n, Py_ssize_t own, Scratch& scratch) noexcept nogil
     void moments_of_row(const double* before, const double* after, Py_ssize_t n, Py_ssize_t own,
-                        bint is_squared, double* out) noexcept nogil
+                        double* out) noexcept nogil
     void count_row(const double* squared, Py_ssize_t n, double unit, double weight,
                    double* counts) noexcept nogil
     void rank_moments_of_row(const double* before, const double* after, Py_ssize_t n,
                              Py_ssize_t own, const double* units, const double* mean_before,
                              const double* mean_after, double* out) noexcept nogil
-    void add_ratios(const double* before, const double* after, const int32_t* ranks, Py_ssize_t n,
-                    int32_t k, double* out) noexcept nogil
+    void add_ratios(const double* before, const double* after, Py_ssize_t n,
+                    double* out) noexcept nogil
     void order_of_row(const double* before, const double* after, Py_ssize_t n, Py_ssize_t own,
                       Scratch& scratch, double* out) noexcept nogil
 
@@ -323,72 +344,67 @@ def lengths(Py_ssize_t first, Py_ssize_t last, const Real[:, ::1] points, const 
                 out[i, j] = sqrt(squared)
 
 
-def rank_rows(const double[:, ::1] squared, const int64_t[::1] own, int32_t[:, ::1] ranks):
-    """Write the rank of every point from every row, 1 the nearest, ties by index; 0 for the own."""
-    cdef Py_ssize_t i, j, n = squared.shape[1]
-    cdef Scratch scratch
-    with nogil:
-        for i in range(squared.shape[0]):
-            sort_row(&squared[i, 0], n, own[i], scratch)
-            ranks[i, own[i]] = 0
-            for j in range(n - 1):
-                ranks[i, scratch.entries[j].column] = <int32_t> (j + 1)
-
-
-def compare_ranks(const int32_t[:, ::1] before, const int32_t[:, ::1] after,
+def compare_ranks(double[:, ::1] before, const double[:, ::1] after, const int64_t[::1] own,
                   const double[::1] stands_for, const double[::1] weight,
                   int64_t[:, ::1] original, int64_t[:, ::1] embedded, int64_t[:, ::1] kept,
                   double[::1] areas, double[::1] histogram):
-    """Write what ranks in two spaces say: who is displaced, and how many are common at every size.
+    """Write what ranks in two spaces say, 1 the nearest, ties by index.
 
     `original` and `embedded` get the ranks of the nearest in the other space, nearest first;
     `kept[i, s]` how many pairs have s + 1 as the larger of their ranks, `areas` the sum of the
     weights of all larger ranks, and `histogram` how often each occurs, if row i stands for so many.
+    In `before` the nearest, and the points themselves, are marked by -1.
     """
     cdef Py_ssize_t i, j, n = before.shape[1], k = original.shape[1], top = kept.shape[1]
-    cdef int32_t a, b, larger
+    cdef int32_t a, b, larger, column
     cdef double area, rows
+    cdef Scratch scratch
+    cdef vector[int32_t] ranks
     with nogil:
+        ranks.resize(n)
         for i in range(before.shape[0]):
             area, rows = 0.0, stands_for[i]
             for j in range(top):
                 kept[i, j] = 0
-            for j in range(n):
-                a, b = before[i, j], after[i, j]
+            sort_row(&after[i, 0], n, own[i], scratch)
+            for j in range(n - 1):
+                ranks[scratch.entries[j].column] = <int32_t> (j + 1)
+            sort_row(&before[i, 0], n, own[i], scratch)
+            for j in range(n - 1):
+                column = scratch.entries[j].column
+                a, b = <int32_t> (j + 1), ranks[column]
                 larger = a if a > b else b
-                if larger == 0:
-                    continue
                 area += weight[larger]
                 histogram[larger] += rows
                 if larger <= top:
                     kept[i, larger - 1] += 1
                 if a <= k:
                     embedded[i, a - 1] = b
+                    before[i, column] = -1.0
                 if b <= k:
                     original[i, b - 1] = a
+            before[i, own[i]] = -1.0
             areas[i] = area
 
 
-def ratio_sums(const double[:, ::1] before, const double[:, ::1] after,
-               const int32_t[:, ::1] ranks, int32_t k, double[:, ::1] out):
-    """Write the sum of squared ratios over all points beyond the k nearest, and their number."""
-    cdef Py_ssize_t i, n = before.shape[1]
+def ratio_sums(const double[:, ::1] before, const double[:, ::1] after, double[:, ::1] out):
+    """Write the sum of after / before over all points where before is positive, and their number."""
+    cdef Py_ssize_t i
     with nogil:
         for i in range(before.shape[0]):
-            add_ratios(&before[i, 0], &after[i, 0], &ranks[i, 0], n, k, &out[i, 0])
+            add_ratios(&before[i, 0], &after[i, 0], before.shape[1], &out[i, 0])
 
 
 def moments(const double[:, ::1] before, const double[:, ::1] after, const int64_t[::1] own,
-            bint is_squared, double[:, ::1] out):
+            double[:, ::1] out):
     """Write the means over the other points of 1, a, b, aa, bb, ab and (a - b)^2.
 
-    b are the roots of `after`, a those of `before` if that is squared. Where a is infinite, all are
-    0.
+    Where a, the number before, is infinite, all are 0.
     """
     cdef Py_ssize_t i, n = before.shape[1]
     with nogil:
         for i in range(before.shape[0]):
-            moments_of_row(&before[i, 0], &after[i, 0], n, own[i], is_squared, &out[i, 0])
+            moments_of_row(&before[i, 0], &after[i, 0], n, own[i], &out[i, 0])
 
 
 def count_bins(const double[:, ::1] squared, double unit, const double[::1] weights,

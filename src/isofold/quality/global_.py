@@ -203,7 +203,7 @@ def pair_moments(comparison: Comparison) -> FloatArray:
     def of_block(rows: IntArray) -> FloatArray:
         moments = np.empty((len(rows), N_MOMENTS))
         before, after = comparison.input.squared(rows), comparison.embedding.squared(rows)
-        _pairs.moments(before, after, rows, True, moments)
+        _pairs.moments(np.sqrt(before), np.sqrt(after), rows, moments)
         return moments
 
     return np.concatenate(list(comparison.map_blocks(of_block)))
@@ -292,7 +292,7 @@ def along_paths(
 def path_moments(block: PathBlock) -> FloatArray:
     """Moments of (d_G, d_Y) over the points that a path reaches."""
     moments = np.empty((len(block.rows), N_MOMENTS))
-    _pairs.moments(block.before, block.after, block.rows, False, moments)
+    _pairs.moments(block.before, np.sqrt(block.after), block.rows, moments)
     return moments
 
 

@@ -20,14 +20,13 @@ from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors, check_points
 from isofold.exceptions import InvalidInputError
 from isofold.quality import _pairs
-from isofold.quality.distances import Comparison, compare
+from isofold.quality.distances import Comparison, compare, nearest
 from isofold.quality.neighborhoods import (
     Neighborhoods,
     neighborhoods_of,
     shown_neighborhoods_of,
 )
 from isofold.quality.score import RowSample, Score, moment_score, quantile_score
-from isofold.quality.sweep import rank_rows
 
 _NEIGHBORHOODS = {"input": neighborhoods_of, "embedding": shown_neighborhoods_of}
 
@@ -218,9 +217,10 @@ def stretch_of(comparison: Comparison, n_neighbors: int) -> Score:
 
     def of_block(rows: IntArray) -> FloatArray:
         sums = np.empty((len(rows), 2))
-        before = comparison.input.squared(rows)
-        ranks = rank_rows(before, rows)
-        _pairs.ratio_sums(before, comparison.embedding.squared(rows), ranks, k, sums)
+        before = comparison.input.others(rows)
+        for row in before:
+            row[nearest(row, k)] = -1.0
+        _pairs.ratio_sums(before, comparison.embedding.squared(rows), sums)
         return sums
 
     sums = np.concatenate(list(comparison.map_blocks(of_block)))

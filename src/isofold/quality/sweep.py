@@ -76,9 +76,12 @@ def sweep_ranks(comparison: Comparison, k: int) -> RankSweep:
             here = slice(start, start + len(block))
             start += len(block)
             before, after = comparison.input.squared(block), comparison.embedding.squared(block)
-            ranks = rank_rows(before, block), rank_rows(after, block)
+            roots = np.sqrt(before), np.sqrt(after)
+            _pairs.moments(*roots, block, found.moments[here])
             _pairs.compare_ranks(
-                *ranks,
+                before,
+                after,
+                block,
                 stands_for[block],
                 weight,
                 found.original[here],
@@ -87,8 +90,7 @@ def sweep_ranks(comparison: Comparison, k: int) -> RankSweep:
                 found.areas[here],
                 found.histogram,
             )
-            _pairs.ratio_sums(before, after, ranks[0], k, found.ratios[here])
-            _pairs.moments(before, after, block, True, found.moments[here])
+            _pairs.ratio_sums(before, after, found.ratios[here])
         return found
 
     parts, histogram = [], np.zeros(n)
@@ -98,13 +100,6 @@ def sweep_ranks(comparison: Comparison, k: int) -> RankSweep:
     tables = [np.concatenate(column) for column in zip(*parts, strict=True)]
     tables[3] -= chance
     return RankSweep(*tables, histogram)
-
-
-def rank_rows(squared: FloatArray, own: IntArray) -> IntArray:
-    """Return the rank of every point from every row, 1 the nearest, ties by index; 0 for the own."""
-    ranks = np.empty(squared.shape, dtype=np.int32)
-    _pairs.rank_rows(squared, own, ranks)
-    return ranks
 
 
 def _weight_of_rank(n: int) -> tuple[FloatArray, float]:
