@@ -135,7 +135,7 @@ def map_geodesics(
         adjacency.data.astype(np.float64, copy=False),
     )
     farthest = np.inf if limit is None else float(limit)
-    together = len(starts) * _NODES_PER_SOURCE >= graph.n_nodes
+    together = not _are_sparse(graph, starts)
 
     def of_block(which: slice) -> Result:
         rows = np.empty((which.stop - which.start, graph.n_nodes))
@@ -149,6 +149,8 @@ def map_geodesics(
 
 def near_first(graph: NeighborGraph, sources: IntArray) -> IntArray:
     """Return an order of sources in which those that follow each other are near each other."""
+    if _are_sparse(graph, sources):
+        return np.arange(len(sources))
     position = np.empty(graph.n_nodes, dtype=np.intp)
     position[csgraph.reverse_cuthill_mckee(graph.adjacency, symmetric_mode=True)] = np.arange(
         graph.n_nodes
@@ -224,6 +226,11 @@ def nearest_source(
         distances=distances.astype(graph.lengths.dtype, copy=False),
         sources=np.where(reached, nearest, -1).astype(np.intp),
     )
+
+
+def _are_sparse(graph: NeighborGraph, sources: IntArray) -> bool:
+    """Whether sources are too far from each other to share steps."""
+    return len(sources) * _NODES_PER_SOURCE < graph.n_nodes
 
 
 def _check_sources(graph: NeighborGraph, sources: Any) -> IntArray:

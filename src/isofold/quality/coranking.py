@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from isofold._typing import FloatArray, IntArray
-from isofold.exceptions import InvalidInputError
 from isofold.quality.distances import compare
 from isofold.quality.score import RowSample, Score, mean_score
 from isofold.quality.sweep import SIZES, RankSweep, sweep_ranks
