@@ -1,3 +1,6 @@
+import numpy as np
+import numpy.typing as npt
+
 from isofold._typing import FloatArray, IntArray
 
 def lengths(
@@ -8,9 +11,12 @@ def lengths(
     partners: IntArray,
     out: FloatArray,
 ) -> None: ...
+def pack(values: FloatArray, own: IntArray, keys: npt.NDArray[np.uint64]) -> None: ...
+def settle(values: FloatArray, keys: npt.NDArray[np.uint64]) -> None: ...
 def compare_ranks(
     before: FloatArray,
-    after: FloatArray,
+    order_before: IntArray,
+    order_after: IntArray,
     own: IntArray,
     stands_for: FloatArray,
     weight: FloatArray,
@@ -33,4 +39,10 @@ def rank_moments(
     mean_ranks: FloatArray,
     out: FloatArray,
 ) -> None: ...
-def kept_order(before: FloatArray, after: FloatArray, own: IntArray, out: FloatArray) -> None: ...
+def kept_order(
+    before: FloatArray,
+    after: FloatArray,
+    order_before: IntArray,
+    order_after: IntArray,
+    out: FloatArray,
+) -> None: ...

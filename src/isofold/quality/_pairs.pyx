@@ -8,7 +8,7 @@ Every row is read alone, so that its figures do not depend on the rows beside it
 """
 
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.vector cimport vector
 
 cdef extern from *:
@@ -29,14 +29,8 @@ cdef extern from *:
     typedef std::ptrdiff_t Size;
     static const int LANES = 8;
 
-    struct Entry {
-        std::uint32_t key;
-        std::int32_t column;
-    };
-
-    // Scratch of one thread: entries of a row in their order, and what else a row needs.
+    // Scratch of one thread.
     struct Scratch {
-        std::vector<Entry> entries, other;
         std::vector<std::int32_t> sequence, parted, place;
     };
 
@@ -47,57 +41,34 @@ cdef extern from *:
         return bits;
     }
 
-    // Digits of a key; a key of more digits tells more points of a long row apart.
-    static const int DIGIT = 11, MOST_DIGITS = 3;
-    static const Size SHORT_ROW = 1 << 17;
+    // How many bits a column takes.
+    static inline int column_bits(Size n) {
+        int bits = 1;
+        while ((n - 1) >> bits) ++bits;
+        return bits;
+    }
 
-    // Sort the other points of a row by value, ties by column. The bits of a positive number ascend
-    // with it: their leading ones are sorted digit by digit, and where they agree, the numbers.
-    static void sort_row(const double* values, Size n, Size own, Scratch& scratch) {
-        std::uint64_t least = ~std::uint64_t(0), most = 0;
-        for (Size j = 0; j < n; ++j) {
-            const std::uint64_t bits = bits_of(values[j]);
-            if (j == own || !bits) continue;
-            least = std::min(least, bits);
-            most = std::max(most, bits);
-        }
-        const int n_digits = n <= SHORT_ROW ? 2 : MOST_DIGITS;
-        const std::uint64_t span = most < least ? 0 : most - least + 1;
-        int shift = 0;
-        while (span >> shift >> std::min(DIGIT * n_digits, 32)) ++shift;
-        std::uint32_t ends[MOST_DIGITS][1 << DIGIT] = {};
-        std::vector<Entry>& entries = scratch.entries;
-        entries.resize(n - (own >= 0));
-        scratch.other.resize(entries.size());
-        Size size = 0;
-        for (Size j = 0; j < n; ++j) {
-            if (j == own) continue;
-            const std::uint64_t bits = bits_of(values[j]);
-            const std::uint32_t key = bits ? (std::uint32_t)((bits - least + 1) >> shift) : 0;
-            entries[size++] = {key, (std::int32_t)j};
-            for (int digit = 0; digit < n_digits; ++digit)
-                ++ends[digit][key >> (DIGIT * digit) & ((1 << DIGIT) - 1)];
-        }
-        for (int digit = 0; digit < n_digits; ++digit) {
-            std::uint32_t first = 0;
-            for (std::uint32_t& end : ends[digit]) {
-                const std::uint32_t count = end;
-                end = first;
-                first += count;
-            }
-            for (const Entry& entry : entries)
-                scratch.other[ends[digit][entry.key >> (DIGIT * digit) & ((1 << DIGIT) - 1)]++] =
-                    entry;
-            entries.swap(scratch.other);
-        }
-        const auto nearer = [values](const Entry& a, const Entry& b) {
-            const double left = values[a.column], right = values[b.column];
-            return left < right || (left == right && a.column < b.column);
+    // Numbers that sort as the values do, ties by column, but for the last digits of a value, whose
+    // place the column takes. The bits of a positive number ascend with it. Own comes last.
+    WIDE static void pack_row(const double* values, Size n, Size own, std::uint64_t* keys) {
+        const int bits = column_bits(n);
+        for (Size j = 0; j < n; ++j)
+            keys[j] = (bits_of(values[j]) << 1 >> bits << bits) | (std::uint64_t)j;
+        keys[own] = ~std::uint64_t(0);
+    }
+
+    // Make sorted keys columns, and put those in order that agree in all digits that were kept.
+    static void settle_row(const double* values, Size n, std::uint64_t* keys) {
+        const int bits = column_bits(n);
+        const std::uint64_t mask = (std::uint64_t(1) << bits) - 1;
+        const auto nearer = [values](std::uint64_t a, std::uint64_t b) {
+            return values[a] < values[b] || (values[a] == values[b] && a < b);
         };
-        for (Size first = 0, last; first < size; first = last) {
+        for (Size first = 0, last; first < n - 1; first = last) {
             last = first + 1;
-            while (last < size && entries[last].key == entries[first].key) ++last;
-            if (last - first > 1) std::sort(entries.begin() + first, entries.begin() + last, nearer);
+            while (last < n - 1 && (keys[last] ^ keys[first]) <= mask) keys[last++] &= mask;
+            keys[first] &= mask;
+            if (last - first > 1) std::sort(keys + first, keys + last, nearer);
         }
     }
 
@@ -264,8 +235,9 @@ cdef extern from *:
     static inline double pairs_of(Size n) { return 0.5 * (double)n * (double)(n - 1); }
 
     // Pairs of other points whose order is kept (ties after count half), and pairs with an order.
-    static void order_of_row(const double* before, const double* after, Size n, Size own,
-                             Scratch& scratch, double* out) {
+    static void order_of_row(const double* before, const double* after,
+                             const std::int64_t* order_before, const std::int64_t* order_after,
+                             Size n, Scratch& scratch, double* out) {
         const Size others = n - 1;
         scratch.place.resize(n);
         scratch.sequence.resize(n);
@@ -273,24 +245,18 @@ cdef extern from *:
         std::int32_t* place = scratch.place.data();
         std::int32_t* sequence = scratch.sequence.data();
         double tied_before = 0.0, tied_after = 0.0, tied_in_both = 0.0;
-        sort_row(after, n, own, scratch);
         std::int32_t group = 0;
-        for (Size i = 0, first = 0; i < others; ++i) {
-            const std::int32_t column = scratch.entries[i].column;
-            if (i && after[column] > after[scratch.entries[i - 1].column]) {
-                tied_after += pairs_of(i - first);
-                first = i;
-                ++group;
-            }
-            place[column] = group;
-            if (i + 1 == others) tied_after += pairs_of(others - first);
+        for (Size first = 0, last; first < others; first = last, ++group) {
+            const double value = after[order_after[first]];
+            for (last = first; last < others && after[order_after[last]] == value; ++last)
+                place[order_after[last]] = group;
+            tied_after += pairs_of(last - first);
         }
-        sort_row(before, n, own, scratch);
-        for (Size i = 0; i < others; ++i) sequence[i] = place[scratch.entries[i].column];
+        for (Size i = 0; i < others; ++i) sequence[i] = place[order_before[i]];
         for (Size first = 0, last; first < others; first = last) {
-            const double value = before[scratch.entries[first].column];
+            const double value = before[order_before[first]];
             last = first + 1;
-            while (last < others && before[scratch.entries[last].column] == value) ++last;
+            while (last < others && before[order_before[last]] == value) ++last;
             if (last - first == 1) continue;
             tied_before += pairs_of(last - first);
             std::sort(sequence + first, sequence + last);
@@ -307,11 +273,11 @@ cdef extern from *:
         out[0] = out[1] - reversed - 0.5 * (tied_after - tied_in_both);
     }
     """
-    cppclass Entry:
-        int32_t column
     cppclass Scratch:
-        vector[Entry] entries
-    void sort_row(const double* values, Py_ssize_t n, Py_ssize_t own, Scratch& scratch) noexcept nogil
+        pass
+    void pack_row(const double* values, Py_ssize_t n, Py_ssize_t own,
+                  uint64_t* keys) noexcept nogil
+    void settle_row(const double* values, Py_ssize_t n, uint64_t* keys) noexcept nogil
     void moments_of_row(const double* before, const double* after, Py_ssize_t n, Py_ssize_t own,
                         double* out) noexcept nogil
     void count_row(const double* squared, Py_ssize_t n, double unit, double weight,
@@ -321,8 +287,9 @@ cdef extern from *:
                              const double* mean_after, double* out) noexcept nogil
     void add_ratios(const double* before, const double* after, Py_ssize_t n,
                     double* out) noexcept nogil
-    void order_of_row(const double* before, const double* after, Py_ssize_t n, Py_ssize_t own,
-                      Scratch& scratch, double* out) noexcept nogil
+    void order_of_row(const double* before, const double* after, const int64_t* order_before,
+                      const int64_t* order_after, Py_ssize_t n, Scratch& scratch,
+                      double* out) noexcept nogil
 
 ctypedef fused Real:
     float
@@ -344,7 +311,24 @@ def lengths(Py_ssize_t first, Py_ssize_t last, const Real[:, ::1] points, const 
                 out[i, j] = sqrt(squared)
 
 
-def compare_ranks(double[:, ::1] before, const double[:, ::1] after, const int64_t[::1] own,
+def pack(const double[:, ::1] values, const int64_t[::1] own, uint64_t[:, ::1] keys):
+    """Write keys of the numbers in every row, which are not negative: sorted, they are nearly so."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(values.shape[0]):
+            pack_row(&values[i, 0], values.shape[1], own[i], &keys[i, 0])
+
+
+def settle(const double[:, ::1] values, uint64_t[:, ::1] keys):
+    """Make sorted keys the columns of the other points in order, ties by column; the last is void."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(values.shape[0]):
+            settle_row(&values[i, 0], values.shape[1], &keys[i, 0])
+
+
+def compare_ranks(double[:, ::1] before, const int64_t[:, ::1] order_before,
+                  const int64_t[:, ::1] order_after, const int64_t[::1] own,
                   const double[::1] stands_for, const double[::1] weight,
                   int64_t[:, ::1] original, int64_t[:, ::1] embedded, int64_t[:, ::1] kept,
                   double[::1] areas, double[::1] histogram):
@@ -356,9 +340,9 @@ def compare_ranks(double[:, ::1] before, const double[:, ::1] after, const int64
     In `before` the nearest, and the points themselves, are marked by -1.
     """
     cdef Py_ssize_t i, j, n = before.shape[1], k = original.shape[1], top = kept.shape[1]
-    cdef int32_t a, b, larger, column
+    cdef int32_t a, b, larger
+    cdef int64_t column
     cdef double area, rows
-    cdef Scratch scratch
     cdef vector[int32_t] ranks
     with nogil:
         ranks.resize(n)
@@ -366,12 +350,10 @@ def compare_ranks(double[:, ::1] before, const double[:, ::1] after, const int64
             area, rows = 0.0, stands_for[i]
             for j in range(top):
                 kept[i, j] = 0
-            sort_row(&after[i, 0], n, own[i], scratch)
             for j in range(n - 1):
-                ranks[scratch.entries[j].column] = <int32_t> (j + 1)
-            sort_row(&before[i, 0], n, own[i], scratch)
+                ranks[order_after[i, j]] = <int32_t> (j + 1)
             for j in range(n - 1):
-                column = scratch.entries[j].column
+                column = order_before[i, j]
                 a, b = <int32_t> (j + 1), ranks[column]
                 larger = a if a > b else b
                 area += weight[larger]
@@ -426,7 +408,8 @@ def rank_moments(const double[:, ::1] before, const double[:, ::1] after, const 
                                 &mean_ranks[0, 0], &mean_ranks[1, 0], &out[i, 0])
 
 
-def kept_order(const double[:, ::1] before, const double[:, ::1] after, const int64_t[::1] own,
+def kept_order(const double[:, ::1] before, const double[:, ::1] after,
+               const int64_t[:, ::1] order_before, const int64_t[:, ::1] order_after,
                double[:, ::1] out):
     """Write of how many pairs of others the order is kept, and how many have one, for every row.
 
@@ -436,4 +419,5 @@ def kept_order(const double[:, ::1] before, const double[:, ::1] after, const in
     cdef Scratch scratch
     with nogil:
         for i in range(before.shape[0]):
-            order_of_row(&before[i, 0], &after[i, 0], n, own[i], scratch, &out[i, 0])
+            order_of_row(&before[i, 0], &after[i, 0], &order_before[i, 0], &order_after[i, 0], n,
+                         scratch, &out[i, 0])

@@ -26,7 +26,7 @@ from isofold.quality.neighborhoods import (
     neighborhoods_of,
     shown_neighborhoods_of,
 )
-from isofold.quality.score import RowSample, Score, moment_score, quantile_score
+from isofold.quality.score import RowSample, Score, moment_score, quantile_scores
 
 _NEIGHBORHOODS = {"input": neighborhoods_of, "embedding": shown_neighborhoods_of}
 
@@ -114,9 +114,15 @@ def isometry_of(near: Neighborhoods) -> LocalIsometry:
     ratio = near.ratio
     error = np.abs(ratio - 1.0)
     counts = np.isfinite(error).sum(axis=1)
-    median, p95, worst = (quantile_score(error, q, near.sample) for q in (0.5, 0.95, 1.0))
+    median, p95, worst = quantile_scores(error, (0.5, 0.95, 1.0), near.sample)
     per_point = np.nansum(error, axis=1) / np.maximum(counts, 1)
-    return LocalIsometry(quantile_score(ratio, 0.5, near.sample), median, p95, worst, per_point)
+    (middle,) = quantile_scores(ratio, (0.5,), near.sample)
+    return LocalIsometry(middle, median, p95, worst, per_point)
+
+
+def median_error_of(near: Neighborhoods) -> Score:
+    """Median of |ratio − 1| alone."""
+    return quantile_scores(np.abs(near.ratio - 1.0), (0.5,), near.sample)[0]
 
 
 def preservation_error(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class Neighborhoods:
     after: FloatArray
     sample: RowSample
 
-    @property
+    @cached_property
     def ratio(self) -> FloatArray:
         """Embedded over original length; NaN where copies of a point have none."""
         return _ratio(self.after, self.before, otherwise=np.nan)

@@ -80,7 +80,8 @@ def sweep_ranks(comparison: Comparison, k: int) -> RankSweep:
             _pairs.moments(*roots, block, found.moments[here])
             _pairs.compare_ranks(
                 before,
-                after,
+                order_of_others(before, block),
+                order_of_others(after, block),
                 block,
                 stands_for[block],
                 weight,
@@ -100,6 +101,18 @@ def sweep_ranks(comparison: Comparison, k: int) -> RankSweep:
     tables = [np.concatenate(column) for column in zip(*parts, strict=True)]
     tables[3] -= chance
     return RankSweep(*tables, histogram)
+
+
+def order_of_others(values: FloatArray, own: IntArray) -> IntArray:
+    """Return in every row the columns of all other points by value, ties by column.
+
+    The last column means nothing. Plain numbers are sorted, which is faster than to sort columns.
+    """
+    keys = np.empty(values.shape, dtype=np.uint64)
+    _pairs.pack(values, own, keys)
+    keys.sort(axis=1)
+    _pairs.settle(values, keys)
+    return keys.view(np.int64)
 
 
 def _weight_of_rank(n: int) -> tuple[FloatArray, float]:

@@ -32,6 +32,7 @@ from isofold.quality import _pairs
 from isofold.quality.distances import Comparison, compare
 from isofold.quality.global_ import PathBlock, along_paths
 from isofold.quality.score import RowSample, Score, moment_score
+from isofold.quality.sweep import order_of_others
 
 __all__ = ["count_triplets", "triplet_accuracy", "triplets_of"]
 
@@ -135,7 +136,8 @@ def _kept_order(before: FloatArray, after: FloatArray, rows: IntArray) -> FloatA
     In the order of `before` (then `after`), a pair of `after` that is reversed is an inversion.
     """
     counts = np.empty((len(rows), 2))
-    _pairs.kept_order(before, after, rows, counts)
+    orders = order_of_others(before, rows), order_of_others(after, rows)
+    _pairs.kept_order(before, after, *orders, counts)
     return counts
 
 
