@@ -60,8 +60,15 @@ def edges_of(directed: DirectedEdges, n_nodes: int) -> tuple[IntArray, FloatArra
     n_directed = len(directed.tails)
     edges, lengths = np.empty((n_directed, 2), dtype=np.intp), np.empty_like(directed.lengths)
     in_both = np.empty(n_directed, dtype=bool)
-    lists = directed.tails, directed.heads, directed.lengths
-    n_edges = _edges.merge(n_nodes, *map(np.ascontiguousarray, lists), edges, lengths, in_both)
+    n_edges = _edges.merge(
+        n_nodes,
+        np.ascontiguousarray(directed.tails),
+        np.ascontiguousarray(directed.heads),
+        np.ascontiguousarray(directed.lengths),
+        edges,
+        lengths,
+        in_both,
+    )
     return edges[:n_edges].copy(), lengths[:n_edges].copy(), in_both[:n_edges].copy()
 
 

@@ -240,7 +240,8 @@ def symmetric_matrix(n_nodes: int, edges: IntArray, values: FloatArray) -> sp.cs
     """Return a sparse matrix with a value at (i, j) and (j, i) for every edge."""
     starts = np.empty(n_nodes + 1, dtype=np.intp)
     columns, both = np.empty(2 * len(edges), dtype=np.intp), np.empty(2 * len(edges), values.dtype)
-    _edges.symmetric(*map(np.ascontiguousarray, (edges, values)), starts, columns, both)
+    edges, values = np.ascontiguousarray(edges), np.ascontiguousarray(values)
+    _edges.symmetric(edges, values, starts, columns, both)
     matrix = sp.csr_array((both, columns, starts), shape=(n_nodes, n_nodes))
     matrix.sort_indices()
     return matrix

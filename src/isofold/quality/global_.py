@@ -274,8 +274,9 @@ def along_paths(
     is_plain = np.array_equal(nodes, np.arange(graph.n_nodes))
     step = max(1, DIRECT_BYTES // (8 * len(nodes)))
 
-    def of_paths(which: slice, paths: FloatArray) -> list[list[FloatArray]]:
-        of_rows, found = ordered[which], []
+    def of_paths(which: slice, paths: FloatArray) -> list[FloatArray]:
+        of_rows = ordered[which]
+        found: list[list[FloatArray]] = []
         for start in range(0, len(paths), step):
             some, here = paths[start : start + step], of_rows[start : start + step]
             before = (some if is_plain else some.take(nodes, axis=1)).astype(np.float64, copy=False)
@@ -284,9 +285,9 @@ def along_paths(
             found.append([function(block) for function in functions])
         return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
-    found = list(map_geodesics(graph, nodes[ordered], of_paths, n_jobs=comparison.n_jobs))
+    tables = list(map_geodesics(graph, nodes[ordered], of_paths, n_jobs=comparison.n_jobs))
     back = np.argsort(order)
-    return [np.concatenate(parts)[back] for parts in zip(*found, strict=True)]
+    return [np.concatenate(parts)[back] for parts in zip(*tables, strict=True)]
 
 
 def path_moments(block: PathBlock) -> FloatArray:

@@ -6,7 +6,7 @@ all that is then read off them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -97,10 +97,10 @@ def sweep_ranks(comparison: Comparison, k: int) -> RankSweep:
     parts, histogram = [], np.zeros(n)
     for part in comparison.map_tasks(of_task):
         histogram += part.histogram
-        parts.append([getattr(part, field.name) for field in fields(part)[:-1]])
-    tables = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    tables[3] -= chance
-    return RankSweep(*tables, histogram)
+        parts.append(replace(part, areas=part.areas - chance, histogram=histogram))
+    per_row = [field.name for field in fields(RankSweep) if field.name != "histogram"]
+    tables = {name: np.concatenate([getattr(part, name) for part in parts]) for name in per_row}
+    return RankSweep(**tables, histogram=histogram)
 
 
 def order_of_others(values: FloatArray, own: IntArray) -> IntArray:
