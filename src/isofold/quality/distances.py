@@ -147,13 +147,13 @@ class Comparison:
         return self._cut(rows, wanted)
 
     def map_tasks(
-        self, function: Callable[[IntArray], Result], *, n_bytes: int = TASK_BYTES
+        self, function: Callable[[IntArray], Result], *, n_bytes: int | None = None
     ) -> Iterator[Result]:
         """Apply a pure function to many evaluated rows at a time in parallel, results in order.
 
         What rows go together does not depend on the number of jobs, so neither do the results.
         """
-        tasks = self._cut(self.sample.indices, n_bytes)
+        tasks = self._cut(self.sample.indices, n_bytes or TASK_BYTES)
         with stage("compare distances", total=len(tasks)) as steps:
             yield from ordered_map(function, tasks, n_jobs=self.n_jobs, is_pure=True, steps=steps)
 

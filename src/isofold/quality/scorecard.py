@@ -49,9 +49,9 @@ from isofold.quality.triplets import count_triplets, triplets_of
 from isofold.quality.truth import procrustes_error, spectrum
 
 MAX_PAIRS = 25 * 10**7
-"""Distances looked at with n_samples="auto": exact up to 15,811 points, which takes a minute."""
+"""Distances looked at with n_samples="auto": exact up to 15,811 points, which takes some ten seconds."""
 MAX_PATHS = 2 * 10**7
-"""Shortest paths, which cost fifty times more each: exact up to 4,472 points."""
+"""Shortest paths, which cost ten times more each: exact up to 4,472 points."""
 SLOW_COLUMNS = 100
 """Columns whose distances take as long as everything else that is done with them."""
 MIN_ROWS = 200
@@ -170,8 +170,7 @@ def scorecard(
         )
         entries.append(Entry("procrustes_measure", measure, "0", "misfit of rigid neighborhoods"))
     if labels is not None:
-        classes = check_labels(labels, n_points)
-        error = one_nn_from(shown.indices[:, 0], classes, near.sample)
+        error = one_nn_from(shown.indices[:, 0], check_labels(labels, n_points), near.sample)
         entries.append(Entry("one_nn_error", error, "0", "nearest point has another label"))
     if truth is not None:
         entries += _truth_entries(Y, truth)
