@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 import sklearn.manifold
+from scipy.sparse.csgraph import dijkstra
+from scipy.spatial.distance import cdist
 
 from benchmarks.harness import Case
 from isofold import read_blocks
 from isofold.datasets import swiss_roll
+from isofold.neighbors import build_graph
 from isofold.quality import block_scorecard, scorecard, trustworthiness
 
 N_NEIGHBORS = 12
@@ -40,9 +43,11 @@ def _isofold_trustworthiness(data: Any, n_jobs: int) -> dict[str, float]:
     }
 
 
-def _scorecard(data: Any) -> dict[str, float]:
+def _scorecard(data: Any, **options: Any) -> dict[str, float]:
     X, Y, truth = data
-    card = scorecard(X, Y, truth=truth, n_neighbors=N_NEIGHBORS, random_state=0, n_jobs=-1)
+    card = scorecard(
+        X, Y, truth=truth, n_neighbors=N_NEIGHBORS, random_state=0, n_jobs=-1, **options
+    )
     return {name: float(score) for name, score in card.items()}
 
 
@@ -84,8 +89,49 @@ def _trustworthiness_cases(n: int) -> list[Case]:
     ]
 
 
-def _scorecard_case(n: int) -> Case:
-    return Case(f"full scorecard, n = {n:,}", "isofold, auto", lambda: _roll_and_map(n), _scorecard)
+def _sorted_rows_and_paths(data: Any, n_rows: int, n_sources: int) -> dict[str, float]:
+    """Sort the distances of some rows before and after, and follow paths: what no way spares."""
+    X, Y, _ = data
+    total = 0.0
+    for row in np.linspace(0, len(X) - 1, n_rows).astype(np.intp):
+        for points in (X, Y):
+            total += np.sort(cdist(points[row : row + 1], points, "sqeuclidean"))[0, 1]
+    graph = build_graph(X, n_neighbors=N_NEIGHBORS, n_jobs=-1).adjacency
+    for source in np.linspace(0, len(X) - 1, n_sources).astype(np.intp):
+        total += dijkstra(graph, indices=source).max()
+    return {"sum": total}
+
+
+def _scorecard_cases(n: int, *, n_rows: int, n_sources: int, is_exact: bool = False) -> list[Case]:
+    task = f"full scorecard, n = {n:,}" + (", all at all points" if is_exact else "")
+    options = {"n_samples": None} if is_exact else {}
+    return [
+        Case(
+            task,
+            f"SciPy: {n_rows:,} rows sorted, {n_sources:,} sources",
+            lambda: _roll_and_map(n),
+            lambda data: _sorted_rows_and_paths(data, n_rows, n_sources),
+        ),
+        Case(
+            task,
+            "isofold, auto" if not is_exact else "isofold, exact",
+            lambda: _roll_and_map(n),
+            lambda data: _scorecard(data, **options),
+        ),
+    ]
+
+
+def _in_columns(n: int, d: int) -> tuple[Any, Any, Any]:
+    """Return the same in many columns, with a little noise in all of them."""
+    X, Y, truth = _roll_and_map(n)
+    rng = np.random.RandomState(5)
+    axes = np.linalg.qr(rng.standard_normal((d, 3)))[0]
+    return X @ axes.T + 0.05 * rng.standard_normal((n, d)), Y, truth
+
+
+def _columns_case(n: int, d: int) -> Case:
+    task = f"full scorecard, n = {n:,}, {d}-D to 2-D"
+    return Case(task, "isofold, auto", lambda: _in_columns(n, d), _scorecard)
 
 
 def _block_case(n: int) -> Case:
@@ -96,6 +142,12 @@ def _block_case(n: int) -> Case:
 CASES = [
     *_trustworthiness_cases(5_000),
     *_trustworthiness_cases(20_000),
-    *(_scorecard_case(n) for n in (2_000, 20_000, 200_000, 1_000_000)),
+    *_scorecard_cases(2_000, n_rows=2_000, n_sources=2_000),
+    *_scorecard_cases(12_000, n_rows=12_000, n_sources=12_000, is_exact=True),
+    *_scorecard_cases(20_000, n_rows=12_500, n_sources=1_000),
+    *_scorecard_cases(200_000, n_rows=1_250, n_sources=100),
+    *_scorecard_cases(1_000_000, n_rows=250, n_sources=32),
+    _columns_case(12_000, 64),
+    _columns_case(20_000, 784),
     *(_block_case(n) for n in (10**6, 10**7)),
 ]

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse import csgraph
 
 from isofold.exceptions import InvalidInputError, MemoryLimitError
 from isofold.neighbors import (
@@ -11,6 +12,7 @@ from isofold.neighbors import (
     geodesic_distances,
     nearest_source,
 )
+from isofold.neighbors.geodesic import near_first
 
 # Sums of some ten lengths in another order.
 ROUNDING = 1e-12
@@ -82,10 +84,39 @@ def test_blocks_are_the_rows_in_order(graph, monkeypatch):
     np.testing.assert_array_equal(np.concatenate(blocks), geodesic_distances(graph, sources))
 
 
-def test_processes_give_the_same_bytes(graph, monkeypatch):
-    alone = all_pairs_geodesics(graph, n_jobs=2)
-    monkeypatch.setattr(geodesic, "_MIN_VISITS_FOR_PROCESSES", 0)
-    assert all_pairs_geodesics(graph, n_jobs=2).tobytes() == alone.tobytes()
+@pytest.mark.parametrize("limit", [None, 0.4])
+def test_all_ways_to_find_paths_give_the_bytes_of_dijkstra(graph, pieces, monkeypatch, limit):
+    for each in (graph, pieces):
+        farthest = np.inf if limit is None else limit
+        expected = csgraph.dijkstra(each.adjacency, directed=True, limit=farthest)
+        for nodes_per_source in (0, 16):  # one source at a time, or several together
+            monkeypatch.setattr(geodesic, "_NODES_PER_SOURCE", nodes_per_source)
+            for n_jobs in (1, 2):
+                found = geodesic_distances(
+                    each, np.arange(each.n_nodes), limit=limit, n_jobs=n_jobs
+                )
+                assert found.tobytes() == expected.tobytes()
+
+
+def test_lengths_of_all_sizes_give_the_bytes_of_dijkstra():
+    # Clusters in clusters: steps of 1e-6 to 1e3, at which no width of a bucket is right for all.
+    rng = np.random.RandomState(0)
+    X = sum(
+        10.0**-scale * rng.standard_normal((6**4, 2))[np.arange(6**4) // 6**at * 6**at]
+        for at, scale in enumerate((6, 3, 0, -3))
+    )
+    graph = build_graph(X, n_neighbors=8)
+    sources = near_first(graph, np.arange(graph.n_nodes))[:96]
+    expected = csgraph.dijkstra(graph.adjacency, directed=True, indices=sources)
+    assert geodesic_distances(graph, sources).tobytes() == expected.tobytes()
+
+
+def test_near_first_is_an_order_in_which_nodes_are_near_each_other(graph):
+    nodes = np.arange(graph.n_nodes)
+    order = near_first(graph, nodes)
+    np.testing.assert_array_equal(np.sort(order), nodes)
+    lengths = all_pairs_geodesics(graph)
+    assert lengths[order[1:], order[:-1]].mean() < 0.5 * lengths.mean()
 
 
 def test_single_precision_stays():

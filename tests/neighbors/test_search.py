@@ -97,6 +97,26 @@ def test_tight_clusters_far_apart_are_resolved_exactly():
     np.testing.assert_allclose(found.distances, distances, rtol=ROUNDING)
 
 
+@pytest.mark.parametrize("spread", [1.0, 1e-2, 1e-4, 1e-7])
+def test_whatever_precision_products_need_neighbors_are_exact(spread):
+    # Clusters in which products of single precision suffice, or those of double, or none.
+    X = points(400, 20, seed=2) * spread + 5.0 * points(4, 20, seed=3)[np.arange(400) % 4]
+    distances, indices = naive_kneighbors(X, 6)
+    found = kneighbors(X, 6, method="brute", n_jobs=2)
+    np.testing.assert_array_equal(found.indices, indices)
+    np.testing.assert_allclose(found.distances, distances, rtol=ROUNDING)
+    alone = build_search(X, method="brute").query(X[7:8], 6)
+    together = build_search(X, method="brute", n_jobs=2).query(X, 6)
+    assert alone.distances.tobytes() == together.distances[7:8].tobytes()
+
+
+def test_queries_beyond_single_precision_find_their_neighbors():
+    X = points(300, 12)
+    far = 1e60 * points(3, 12, seed=1)
+    found = build_search(X, method="brute").query(far, 4)
+    np.testing.assert_allclose(found.distances, np.sort(naive_distances(far, X))[:, :4])
+
+
 @pytest.mark.parametrize("method", ALL)
 def test_own_index_never_appears_among_copies(method):
     X = np.repeat(points(40, 3), 5, axis=0)

@@ -1,5 +1,7 @@
 """Triplets keep their order: double loops, ties, paths, pieces, and what is refused."""
 
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -11,6 +13,8 @@ from isofold import datasets
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import build_graph, geodesic_distances
 from isofold.quality import triplet_accuracy
+from isofold.quality.sweep import order_of_others
+from isofold.quality.triplets import _kept_order
 
 
 def accuracy(before, after):
@@ -116,3 +120,38 @@ def test_what_is_refused():
     simplex = 1.0 - np.eye(3)
     with pytest.raises(InvalidInputError, match="simplex"):
         triplet_accuracy(simplex, Y[:3], metric="precomputed", distances="straight")
+
+
+@pytest.mark.parametrize("n", [150, 3000, 20_000])
+def test_pairs_of_long_rows_are_counted_as_by_insertion(n):
+    rng = np.random.RandomState(n)
+    before, after = rng.standard_normal((2, n)) ** 2
+    after[: n // 2] = before[: n // 2] + 0.01 * after[: n // 2]
+    before[::7], after[::5] = np.round(before[::7], 2), np.round(after[::5], 2)
+    order = np.lexsort((after, before))[np.lexsort((after, before)) != 3]
+    seen, reversed_, tied = [], 0, 0
+    for j in order:
+        low, high = bisect_left(seen, after[j]), bisect_right(seen, after[j])
+        reversed_ += len(seen) - high
+        tied += high - low
+        insort(seen, after[j])
+    pairs = Counter(zip(before[order], after[order], strict=True))
+    tied_in_both = sum(count * (count - 1) // 2 for count in pairs.values())
+    same = sum(count * (count - 1) // 2 for count in Counter(before[order]).values())
+    ordered = (n - 1) * (n - 2) // 2 - same
+    kept = ordered - reversed_ - (tied - tied_in_both) / 2
+    counts = _kept_order(before[None], after[None], np.array([3]))
+    assert counts.tolist() == [[kept, ordered]]
+
+
+def test_others_are_ordered_by_value_then_column():
+    rng = np.random.RandomState(0)
+    values = rng.standard_normal((4, 3000)) ** 2
+    values[1] = np.round(values[1], 2)
+    values[2] = 1.0 + 1e-13 * values[2]  # alike in all digits that fit beside a column
+    values[3, ::2] = 0.0
+    own = np.array([5, 0, 2999, 4])
+    found = order_of_others(values, own)
+    for row, mine, order in zip(values, own, found, strict=True):
+        expected = np.argsort(row, kind="stable")
+        np.testing.assert_array_equal(order[:-1], expected[expected != mine])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold.neighbors import _edges
 from isofold.neighbors.duplicates import Distinct, from_labels
 from isofold.neighbors.spanning import component_labels
 
@@ -56,21 +57,19 @@ def contract(distinct: Distinct, directed: DirectedEdges) -> tuple[Distinct, Dir
 
 def edges_of(directed: DirectedEdges, n_nodes: int) -> tuple[IntArray, FloatArray, BoolArray]:
     """Return every edge once with its shortest length, and whether it goes in both directions."""
-    forward = directed.tails < directed.heads
-    keys = np.where(forward, directed.tails, directed.heads).astype(np.int64)
-    keys *= n_nodes
-    keys += np.where(forward, directed.heads, directed.tails)
-    order = np.argsort(keys)
-    keys = keys[order]
-    is_first = np.ones(len(keys), dtype=bool)
-    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
-    first = np.flatnonzero(is_first)
-    if not len(first):
-        return np.empty((0, 2), dtype=np.intp), directed.lengths, np.empty(0, dtype=bool)
-    lengths = np.minimum.reduceat(directed.lengths[order], first)
-    forward = forward[order]
-    in_both = np.logical_or.reduceat(forward, first) & np.logical_or.reduceat(~forward, first)
-    return np.stack(np.divmod(keys[first], n_nodes), axis=1), lengths, in_both
+    n_directed = len(directed.tails)
+    edges, lengths = np.empty((n_directed, 2), dtype=np.intp), np.empty_like(directed.lengths)
+    in_both = np.empty(n_directed, dtype=bool)
+    n_edges = _edges.merge(
+        n_nodes,
+        np.ascontiguousarray(directed.tails),
+        np.ascontiguousarray(directed.heads),
+        np.ascontiguousarray(directed.lengths),
+        edges,
+        lengths,
+        in_both,
+    )
+    return edges[:n_edges].copy(), lengths[:n_edges].copy(), in_both[:n_edges].copy()
 
 
 def pair_keys(pairs: IntArray, n_nodes: int) -> IntArray:

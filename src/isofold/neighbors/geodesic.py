@@ -7,25 +7,26 @@ Nodes that no path reaches are infinitely far.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse import csgraph
 
 from isofold._memory import block_rows, require_memory
-from isofold._parallel import n_workers, ordered_map
+from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
+from isofold.neighbors import _paths
 from isofold.neighbors.graph import NeighborGraph
 
-# Dijkstra visits about 2·10⁷ edges a second and keeps the interpreter lock, so threads do
-# not help. Starting processes takes a few seconds: worthwhile from twice that on.
-_MIN_VISITS_FOR_PROCESSES = 2e8
+# From one source in so many nodes on, sources of a block are near each other: their paths are found
+# together, which takes a third of the time at one source a node.
+_NODES_PER_SOURCE = 16
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,7 @@ def geodesic_distances(
     limit : float or None, default=None
         Do not follow paths longer than this, which saves most of the time.
     n_jobs : int or None, default=None
-        Processes for large tasks, by scikit-learn's convention. Results never depend on it.
+        Threads, by scikit-learn's convention. Results never depend on it.
 
     Returns
     -------
@@ -110,15 +111,51 @@ def geodesic_blocks(
     ndarray of shape (n_rows, n_nodes)
         Distances from the next sources.
     """
-    starts = _check_sources(graph, sources)
+    return map_geodesics(graph, sources, lambda _, rows: rows, limit=limit, n_jobs=n_jobs)
+
+
+def map_geodesics(
+    graph: NeighborGraph,
+    sources: Any,
+    function: Callable[[slice, FloatArray], Result],
+    *,
+    limit: float | None = None,
+    n_jobs: int | None = None,
+) -> Iterator[Result]:
+    """Apply a function to blocks of rows in threads: which of the sources they are, and the rows.
+
+    Results come in order. Sources in the order of `near_first` are done soonest.
+    """
+    starts = _check_sources(graph, sources).astype(np.int32)
     _check_limit(limit)
-    workers = n_workers(n_jobs)
-    if len(starts) * graph.n_edges < _MIN_VISITS_FOR_PROCESSES:
-        workers = 1
-    step = min(block_rows(graph.n_nodes * 8, len(starts)), max(1, len(starts) // workers))
-    blocks = [starts[start : start + step] for start in range(0, len(starts), step)]
-    rows_from = partial(_rows, graph.adjacency, graph.lengths.dtype, limit)
-    return ordered_map(rows_from, blocks, n_jobs=workers, processes=True)
+    adjacency = graph.adjacency
+    arcs = (
+        adjacency.indptr.astype(np.int64, copy=False),
+        adjacency.indices.astype(np.int32, copy=False),
+        adjacency.data.astype(np.float64, copy=False),
+    )
+    farthest = np.inf if limit is None else float(limit)
+    together = not _are_sparse(graph, starts)
+
+    def of_block(which: slice) -> Result:
+        rows = np.empty((which.stop - which.start, graph.n_nodes))
+        _paths.paths(*arcs, starts[which], farthest, together, rows)
+        return function(which, rows.astype(graph.lengths.dtype, copy=False))
+
+    step = block_rows(graph.n_nodes * 8, len(starts))
+    blocks = [slice(i, min(i + step, len(starts))) for i in range(0, len(starts), step)]
+    return ordered_map(of_block, blocks, n_jobs=n_jobs)
+
+
+def near_first(graph: NeighborGraph, sources: IntArray) -> IntArray:
+    """Return an order of sources in which those that follow each other are near each other."""
+    if _are_sparse(graph, sources):
+        return np.arange(len(sources))
+    position = np.empty(graph.n_nodes, dtype=np.intp)
+    position[csgraph.reverse_cuthill_mckee(graph.adjacency, symmetric_mode=True)] = np.arange(
+        graph.n_nodes
+    )
+    return np.argsort(position[sources])
 
 
 def all_pairs_geodesics(graph: NeighborGraph, *, n_jobs: int | None = None) -> FloatArray:
@@ -129,7 +166,7 @@ def all_pairs_geodesics(graph: NeighborGraph, *, n_jobs: int | None = None) -> F
     graph : NeighborGraph
         The graph.
     n_jobs : int or None, default=None
-        Processes for large tasks, by scikit-learn's convention. Results never depend on it.
+        Threads, by scikit-learn's convention. Results never depend on it.
 
     Returns
     -------
@@ -191,15 +228,9 @@ def nearest_source(
     )
 
 
-def _rows(
-    adjacency: sp.csr_array, dtype: np.dtype[Any], limit: float | None, sources: IntArray
-) -> FloatArray:
-    """Return the distances from some nodes to all."""
-    # The matrix is symmetric already: as a directed graph it is not copied and mirrored.
-    distances: FloatArray = csgraph.dijkstra(
-        adjacency, directed=True, indices=sources, limit=np.inf if limit is None else limit
-    )
-    return distances.astype(dtype, copy=False)
+def _are_sparse(graph: NeighborGraph, sources: IntArray) -> bool:
+    """Whether sources are too far from each other to share steps."""
+    return len(sources) * _NODES_PER_SOURCE < graph.n_nodes
 
 
 def _check_sources(graph: NeighborGraph, sources: Any) -> IntArray:

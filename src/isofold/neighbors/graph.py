@@ -21,6 +21,7 @@ from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_choice, check_n_neighbors, check_points, check_positive
 from isofold.exceptions import InvalidInputError
+from isofold.neighbors import _edges
 from isofold.neighbors.directed import (
     DirectedEdges,
     contract,
@@ -237,10 +238,11 @@ def check_same_samples(samples: FloatArray, graph: NeighborGraph) -> None:
 
 def symmetric_matrix(n_nodes: int, edges: IntArray, values: FloatArray) -> sp.csr_array:
     """Return a sparse matrix with a value at (i, j) and (j, i) for every edge."""
-    rows = np.concatenate([edges[:, 0], edges[:, 1]])
-    columns = np.concatenate([edges[:, 1], edges[:, 0]])
-    both = np.concatenate([values, values])
-    matrix = sp.csr_array((both, (rows, columns)), shape=(n_nodes, n_nodes))
+    starts = np.empty(n_nodes + 1, dtype=np.intp)
+    columns, both = np.empty(2 * len(edges), dtype=np.intp), np.empty(2 * len(edges), values.dtype)
+    edges, values = np.ascontiguousarray(edges), np.ascontiguousarray(values)
+    _edges.symmetric(edges, values, starts, columns, both)
+    matrix = sp.csr_array((both, columns, starts), shape=(n_nodes, n_nodes))
     matrix.sort_indices()
     return matrix
 

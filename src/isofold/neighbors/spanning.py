@@ -26,6 +26,7 @@ from scipy.sparse import csgraph
 
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_count, check_points
+from isofold.neighbors import _edges
 from isofold.neighbors.duplicates import Distinct, find_distinct
 from isofold.neighbors.nearest_other import NearestOtherOfPoints, NearestOtherSearch
 from isofold.neighbors.search.protocol import Neighbors
@@ -68,11 +69,10 @@ class SpanningTree:
 
 
 def component_labels(n_nodes: int, edges: IntArray) -> IntArray:
-    """Return the connected component of every node, numbered from 0."""
-    ones = np.ones(len(edges), dtype=bool)
-    links = sp.csr_array((ones, (edges[:, 0], edges[:, 1])), shape=(n_nodes, n_nodes))
-    labels: IntArray = csgraph.connected_components(links, directed=False)[1]
-    return labels.astype(np.intp)
+    """Return the connected component of every node, numbered by first node from 0."""
+    labels = np.empty(n_nodes, dtype=np.intp)
+    _edges.components(np.ascontiguousarray(edges, dtype=np.intp), labels)
+    return labels
 
 
 def spanning_forest_of(n_nodes: int, edges: IntArray, lengths: FloatArray) -> IntArray:

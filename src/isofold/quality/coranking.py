@@ -18,13 +18,9 @@ from typing import Any
 import numpy as np
 
 from isofold._typing import FloatArray, IntArray
-from isofold.exceptions import InvalidInputError
-from isofold.quality.distances import Comparison, compare
-from isofold.quality.score import Score, mean_score
-
-SIZES = (5, 12, 50)
-"""Neighborhoods of which the curve also gives the fraction kept with its interval: the closest, the
-usual, and those that make up a region."""
+from isofold.quality.distances import compare
+from isofold.quality.score import RowSample, Score, mean_score
+from isofold.quality.sweep import SIZES, RankSweep, sweep_ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,68 +78,25 @@ def coranking_curve(
     >>> round(coranking_curve(line, -line).area, 12)
     1.0
     """
-    return curve_of(
-        compare(X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs)
+    comparison = compare(
+        X, Y, metric=metric, n_samples=n_samples, random_state=random_state, n_jobs=n_jobs
     )
+    return curve_of(sweep_ranks(comparison, 1), comparison.sample)
 
 
-def curve_of(comparison: Comparison) -> CoRankingCurve:
-    """Co-ranking curve of a prepared comparison."""
-    n = comparison.sample.n_points
-    if n < 4:
-        msg = f"A co-ranking curve needs at least 4 points; got {n}. Pass more samples."
-        raise InvalidInputError(msg)
+def curve_of(sweep: RankSweep, sample: RowSample) -> CoRankingCurve:
+    """Co-ranking curve of swept ranks."""
+    n = sample.n_points
     sizes = np.arange(1, n - 1)
-    # The area is linear in the histogram: a pair whose larger rank is m adds weight[m] = Σ_{K≥m}
-    # (n − 1)/(K²(n − 1 − K)) / Σ 1/K to its point, and chance takes away a constant.
-    harmonic = np.sum(1.0 / sizes)
-    weight = np.zeros(n)
-    weight[1:-1] = np.cumsum(((n - 1) / (sizes**2.0 * (n - 1 - sizes)))[::-1])[::-1] / harmonic
-    chance = np.sum(1.0 / (n - 1 - sizes)) / harmonic
-
-    sample = comparison.sample
-    share_of_row = np.zeros(n)
-    share_of_row[sample.indices] = sample.weights
-
-    at = np.array([size for size in SIZES if size < n / 2], dtype=np.intp)
-
-    def of_block(rows: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        histogram = np.zeros(n)
-        areas, kept = np.empty(len(rows)), np.empty((len(rows), len(at)))
-        pairs = zip(comparison.input.others(rows), comparison.embedding.others(rows), strict=True)
-        for position, (before, after) in enumerate(pairs):
-            larger = np.maximum(_all_ranks(before), _all_ranks(after))
-            counts = np.bincount(larger, minlength=n)
-            histogram += share_of_row[rows[position]] * counts
-            areas[position] = weight[larger].sum() - chance
-            # The point itself, of rank 0, is no neighbor.
-            kept[position] = (np.cumsum(counts[: SIZES[-1] + 1])[at] - 1) / at
-        return histogram, areas, kept
-
-    histogram = np.zeros(n)
-    areas, kept_at = [], []
-    for counts, block_areas, block_kept in comparison.map_blocks(of_block):
-        histogram += counts
-        areas.append(block_areas)
-        kept_at.append(block_kept)
-    kept = np.cumsum(histogram[1:-1]) / sizes
-    area = mean_score(np.concatenate(areas), sample, bounds=(-1, 1))
-    scores = [mean_score(column, sample, bounds=(0, 1)) for column in np.concatenate(kept_at).T]
+    kept = np.cumsum(sweep.histogram[1:-1]) / (n * sizes)
+    at = [size for size in SIZES if size < n / 2]
+    scores = [
+        mean_score(sweep.kept[:, :size].sum(axis=1) / size, sample, bounds=(0, 1)) for size in at
+    ]
     return CoRankingCurve(
         sizes,
         kept,
         ((n - 1) * kept - sizes) / (n - 1 - sizes),
-        area,
-        tuple(zip(at.tolist(), scores, strict=True)),
+        mean_score(sweep.areas, sample, bounds=(-1, 1)),
+        tuple(zip(at, scores, strict=True)),
     )
-
-
-def _all_ranks(distances: FloatArray) -> IntArray:
-    # An unstable sort is three times faster; only rows with ties need the stable one.
-    order = np.argsort(distances)
-    ordered = distances[order]
-    if (ordered[1:] == ordered[:-1]).any():
-        order = np.argsort(distances, kind="stable")
-    ranks = np.empty(len(order), dtype=np.intp)
-    ranks[order] = np.arange(len(order))
-    return ranks

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from isofold._parallel import ordered_map
+from isofold._parallel import RowTeam, ordered_map
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_points, check_same_rows, check_units
 from isofold.neighbors.precomputed import check_distances
 from isofold.neighbors.search.build import METRICS
-from isofold.neighbors.search.protocol import pair_distances
+from isofold.quality import _pairs
 from isofold.quality.score import RowSample, draw_rows
 
 MAX_DIRECT_FEATURES = 12
@@ -25,7 +25,7 @@ DIRECT_BYTES = 2**19
 size at which the allocator asks the system for fresh pages every time (half of the whole time)."""
 PRODUCT_BYTES = 48 * 2**20
 """Blocks of matrix products want many rows, so that the data are streamed rarely."""
-TASK_BYTES = 32 * 2**20
+TASK_BYTES = 16 * 2**20
 """Small blocks are handed to a thread many at a time, or handing over would cost more than they."""
 CANCELLED = 1e-4
 """Below this fraction of ‖x‖² + ‖y‖² a squared distance from products is computed again: it has
@@ -61,10 +61,16 @@ class DistanceRows:
         squared[np.arange(len(rows)), rows] = -1.0
         return squared
 
-    def between(self, rows: IntArray, partners: IntArray) -> FloatArray:
+    def between(
+        self, rows: IntArray, partners: IntArray, *, n_jobs: int | None = None
+    ) -> FloatArray:
         """Distances of every row to its own partners, shape (n_rows, n_partners)."""
         if self.points is not None:
-            return pair_distances(self.points[rows], self.points, partners)
+            lengths = np.empty(partners.shape)
+            points = np.ascontiguousarray(self.points)
+            with RowTeam(len(rows), n_jobs) as team:
+                team.each(_pairs.lengths, points, rows, np.ascontiguousarray(partners), lengths)
+            return lengths
         step = max(1, self.block_bytes // (8 * self.n_points))
         parts = [
             np.take_along_axis(
@@ -98,7 +104,9 @@ def precomputed_rows(D: Any) -> DistanceRows:
     """Rows of a given square matrix of distances."""
     D = check_distances(D)
     check_units(D, name="X")
-    return DistanceRows(len(D), DIRECT_BYTES, lambda rows: np.square(D[rows], dtype=np.float64))
+    return DistanceRows(
+        len(D), DIRECT_BYTES, lambda rows: np.square(D[rows], dtype=np.float64, order="C")
+    )
 
 
 def distance_rows(X: Any, *, metric: str) -> DistanceRows:
@@ -133,28 +141,30 @@ class Comparison:
     sample: RowSample
     n_jobs: int | None
 
-    def map_blocks(
-        self, function: Callable[[IntArray], Result], *, block_bytes: int | None = None
-    ) -> Iterator[Result]:
-        """Apply a pure function to blocks of evaluated rows in parallel; yield results in order.
+    def blocks(self, rows: IntArray) -> list[IntArray]:
+        """Cut rows into blocks of which distances are best computed at a time."""
+        wanted = max(self.input.block_bytes, self.embedding.block_bytes)
+        return self._cut(rows, wanted)
 
-        The blocks do not depend on the number of jobs, so neither do the results.
+    def map_tasks(
+        self, function: Callable[[IntArray], Result], *, n_bytes: int | None = None
+    ) -> Iterator[Result]:
+        """Apply a pure function to many evaluated rows at a time in parallel, results in order.
+
+        What rows go together does not depend on the number of jobs, so neither do the results.
         """
-        rows, bytes_of_row = self.sample.indices, 8 * self.sample.n_points
-        wanted = block_bytes or max(self.input.block_bytes, self.embedding.block_bytes)
-        size = max(1, wanted // bytes_of_row)
-        blocks = [rows[start : start + size] for start in range(0, len(rows), size)]
-        together = max(1, TASK_BYTES // (size * bytes_of_row))
-        tasks = [blocks[start : start + together] for start in range(0, len(blocks), together)]
+        tasks = self._cut(self.sample.indices, n_bytes or TASK_BYTES)
         with stage("compare distances", total=len(tasks)) as steps:
-            for results in ordered_map(
-                lambda task: [*map(function, task)],
-                tasks,
-                n_jobs=self.n_jobs,
-                is_pure=True,
-                steps=steps,
-            ):
-                yield from results
+            yield from ordered_map(function, tasks, n_jobs=self.n_jobs, is_pure=True, steps=steps)
+
+    def map_blocks(self, function: Callable[[IntArray], Result]) -> Iterator[Result]:
+        """Apply a pure function to all blocks of evaluated rows in the same way."""
+        for results in self.map_tasks(lambda rows: [*map(function, self.blocks(rows))]):
+            yield from results
+
+    def _cut(self, rows: IntArray, n_bytes: int) -> list[IntArray]:
+        size = max(1, n_bytes // (8 * self.sample.n_points))
+        return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 def compare(

@@ -18,14 +18,17 @@ from isofold._findings import parameter, warn_user
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors
 from isofold.exceptions import DisconnectedGraphWarning, InvalidInputError
-from isofold.neighbors import NeighborGraph, build_graph, connected_components, geodesic_blocks
+from isofold.neighbors import NeighborGraph, build_graph, connected_components
+from isofold.neighbors.geodesic import map_geodesics, near_first
+from isofold.quality import _pairs
 from isofold.quality.distances import DIRECT_BYTES, PRODUCT_BYTES, Comparison, compare
 from isofold.quality.score import RowSample, Score, moment_score
 
 # Columns of a moment table: mean over the other points of 1, a, b, a², b², ab, (a − b)².
 COUNT, A, B, AA, BB, AB, GAP = range(7)
+N_MOMENTS = 7
 
-# All positive single-precision numbers in 4096 bins an octave (`_bins`).
+# All positive single-precision numbers in 4096 bins an octave.
 N_BINS = 2**20
 
 # Relative variance of distances that are equal but for rounding.
@@ -198,8 +201,10 @@ def pair_moments(comparison: Comparison) -> FloatArray:
     """Moments of (d_X, d_Y) over all other points, one row a point, shape (n_sampled, 7)."""
 
     def of_block(rows: IntArray) -> FloatArray:
-        before = np.sqrt(comparison.input.squared(rows))
-        return _moments(before, np.sqrt(comparison.embedding.squared(rows)), rows)
+        moments = np.empty((len(rows), N_MOMENTS))
+        before, after = comparison.input.squared(rows), comparison.embedding.squared(rows)
+        _pairs.moments(np.sqrt(before), np.sqrt(after), rows, moments)
+        return moments
 
     return np.concatenate(list(comparison.map_blocks(of_block)))
 
@@ -208,31 +213,31 @@ def rank_moments(comparison: Comparison) -> FloatArray:
     """Moments of the ranks of d_X and d_Y among all evaluated pairs, ranks scaled to (0, 1)."""
     spaces = (comparison.input, comparison.embedding)
     first = comparison.sample.indices[:1]
-    units = [float(space.squared(first).max()) for space in spaces]
+    units = np.array([float(space.squared(first).max()) for space in spaces])
     for unit, what in zip(units, ("X", "Y"), strict=True):
         require_spread(np.array([unit]), what=what)
-
-    def bins(rows: IntArray) -> list[IntArray]:
-        return [_bins(s.squared(rows), unit) for s, unit in zip(spaces, units, strict=True)]
-
-    n = comparison.sample.n_points
-    share_of_row = np.zeros(n)
+    share_of_row = np.zeros(comparison.sample.n_points)
     share_of_row[comparison.sample.indices] = comparison.sample.weights
 
     def count(rows: IntArray) -> FloatArray:
-        weights = np.repeat(share_of_row[rows], n)
-        return np.stack([np.bincount(b.ravel(), weights, minlength=N_BINS) for b in bins(rows)])
+        counts = np.zeros((len(spaces), N_BINS))
+        for block in comparison.blocks(rows):
+            for space, unit, bins in zip(spaces, units, counts, strict=True):
+                _pairs.count_bins(space.squared(block), unit, share_of_row[block], bins)
+        return counts
 
     histograms = np.zeros((2, N_BINS))
-    # Large blocks: every one fills two histograms of a million bins.
-    for counts in comparison.map_blocks(count, block_bytes=PRODUCT_BYTES):
+    # Many rows: every task fills two histograms of a million bins.
+    for counts in comparison.map_tasks(count, n_bytes=PRODUCT_BYTES):
         histograms += counts
     histograms[:, 0] -= 1.0  # every point's pair with itself
-    mean_ranks = [(np.cumsum(counts) - 0.5 * counts) / counts.sum() for counts in histograms]
+    mean_ranks = np.stack([(np.cumsum(bins) - 0.5 * bins) / bins.sum() for bins in histograms])
 
     def of_block(rows: IntArray) -> FloatArray:
-        a, b = (ranks[bin_] for ranks, bin_ in zip(mean_ranks, bins(rows), strict=True))
-        return _moments(a, b, rows)
+        moments = np.empty((len(rows), N_MOMENTS))
+        before, after = (space.squared(rows) for space in spaces)
+        _pairs.rank_moments(before, after, rows, units, mean_ranks, moments)
+        return moments
 
     return np.concatenate(list(comparison.map_blocks(of_block)))
 
@@ -263,30 +268,33 @@ def along_paths(
     comparison: Comparison, graph: NeighborGraph, *functions: Callable[[PathBlock], FloatArray]
 ) -> list[FloatArray]:
     """Apply functions to the same shortest paths, which cost most; return a table of each."""
-    rows = comparison.sample.indices
-    nodes = graph.node_of_sample
-    parts: list[list[FloatArray]] = [[] for _ in functions]
-    done = 0
+    rows, nodes = comparison.sample.indices, graph.node_of_sample
+    order = near_first(graph, nodes[rows])
+    ordered = rows[order]
+    is_plain = np.array_equal(nodes, np.arange(graph.n_nodes))
     step = max(1, DIRECT_BYTES // (8 * len(nodes)))
-    for paths in geodesic_blocks(graph, nodes[rows], n_jobs=comparison.n_jobs):
+
+    def of_paths(which: slice, paths: FloatArray) -> list[FloatArray]:
+        of_rows = ordered[which]
+        found: list[list[FloatArray]] = []
         for start in range(0, len(paths), step):
-            some = paths[start : start + step]
-            of_rows = rows[done : done + len(some)]
-            done += len(some)
-            block = PathBlock(
-                of_rows,
-                some[:, nodes].astype(np.float64, copy=False),
-                comparison.embedding.squared(of_rows),
-                comparison.input.squared,
-            )
-            for part, function in zip(parts, functions, strict=True):
-                part.append(function(block))
-    return [np.concatenate(part) for part in parts]
+            some, here = paths[start : start + step], of_rows[start : start + step]
+            before = (some if is_plain else some.take(nodes, axis=1)).astype(np.float64, copy=False)
+            after = comparison.embedding.squared(here)
+            block = PathBlock(here, before, after, comparison.input.squared)
+            found.append([function(block) for function in functions])
+        return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+
+    tables = list(map_geodesics(graph, nodes[ordered], of_paths, n_jobs=comparison.n_jobs))
+    back = np.argsort(order)
+    return [np.concatenate(parts)[back] for parts in zip(*tables, strict=True)]
 
 
 def path_moments(block: PathBlock) -> FloatArray:
     """Moments of (d_G, d_Y) over the points that a path reaches."""
-    return _moments(block.before, np.sqrt(block.after), block.rows)
+    moments = np.empty((len(block.rows), N_MOMENTS))
+    _pairs.moments(block.before, np.sqrt(block.after), block.rows, moments)
+    return moments
 
 
 def require_spread(values: FloatArray, *, what: str) -> None:
@@ -299,16 +307,6 @@ def require_spread(values: FloatArray, *, what: str) -> None:
         raise InvalidInputError(msg)
 
 
-def _moments(a: FloatArray, b: FloatArray, rows: IntArray) -> FloatArray:
-    known = np.isfinite(a)
-    known[np.arange(len(rows)), rows] = False
-    a, b = np.where(known, a, 0.0), np.where(known, b, 0.0)
-    gap = a - b
-    products = [np.einsum("ij,ij->i", u, v) for u, v in ((a, a), (b, b), (a, b), (gap, gap))]
-    sums = [known.sum(axis=1), a.sum(axis=1), b.sum(axis=1), *products]
-    return np.stack(sums, axis=1) / (a.shape[1] - 1)
-
-
 def _correlation(m: FloatArray) -> FloatArray:
     a, b, aa, bb, ab = (m[..., column] / m[..., COUNT] for column in (A, B, AA, BB, AB))
     spread_a, spread_b = aa - a * a, bb - b * b
@@ -319,9 +317,3 @@ def _correlation(m: FloatArray) -> FloatArray:
         )
         raise InvalidInputError(msg)
     return np.asarray((ab - a * b) / np.sqrt(spread_a * spread_b))
-
-
-def _bins(squared: FloatArray, unit: float) -> IntArray:
-    # The bits of a positive float ascend with its value: exponent and 12 bits of the mantissa
-    # make bins of equal relative width, over seventy decades of squared distance.
-    return (squared / unit).astype(np.float32).view(np.int32) >> 11

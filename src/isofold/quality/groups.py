@@ -17,7 +17,7 @@ from isofold.clustering.subspaces import fit_subspaces
 from isofold.exceptions import InvalidInputError
 from isofold.quality.distances import Comparison, euclidean_rows
 from isofold.quality.neighborhoods import nearest_in_space
-from isofold.quality.score import Score, draw_rows, mean_score
+from isofold.quality.score import RowSample, Score, draw_rows, mean_score
 
 
 def one_nn_error(
@@ -61,8 +61,13 @@ def one_nn_of(comparison: Comparison, labels: Any) -> Score:
     """1-nearest-neighbor error in the embedding of a prepared comparison."""
     classes = check_labels(labels, comparison.sample.n_points)
     near = nearest_in_space(comparison, comparison.embedding, 1)[:, 0]
-    wrong = classes[near] != classes[comparison.sample.indices]
-    return mean_score(wrong.astype(np.float64), comparison.sample, bounds=(0, 1))
+    return one_nn_from(near, classes, comparison.sample)
+
+
+def one_nn_from(nearest: IntArray, classes: IntArray, sample: RowSample) -> Score:
+    """1-nearest-neighbor error of points whose nearest other one is known."""
+    wrong = classes[nearest] != classes[sample.indices]
+    return mean_score(wrong.astype(np.float64), sample, bounds=(0, 1))
 
 
 def purity(clusters: Any, labels: Any) -> float:

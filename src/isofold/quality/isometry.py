@@ -19,13 +19,14 @@ from isofold._parallel import ordered_map
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors, check_points
 from isofold.exceptions import InvalidInputError
+from isofold.quality import _pairs
 from isofold.quality.distances import Comparison, compare, nearest
 from isofold.quality.neighborhoods import (
     Neighborhoods,
     neighborhoods_of,
     shown_neighborhoods_of,
 )
-from isofold.quality.score import Score, moment_score, quantile_score
+from isofold.quality.score import RowSample, Score, moment_score, quantile_scores
 
 _NEIGHBORHOODS = {"input": neighborhoods_of, "embedding": shown_neighborhoods_of}
 
@@ -113,9 +114,15 @@ def isometry_of(near: Neighborhoods) -> LocalIsometry:
     ratio = near.ratio
     error = np.abs(ratio - 1.0)
     counts = np.isfinite(error).sum(axis=1)
-    median, p95, worst = (quantile_score(error, q, near.sample) for q in (0.5, 0.95, 1.0))
+    median, p95, worst = quantile_scores(error, (0.5, 0.95, 1.0), near.sample)
     per_point = np.nansum(error, axis=1) / np.maximum(counts, 1)
-    return LocalIsometry(quantile_score(ratio, 0.5, near.sample), median, p95, worst, per_point)
+    (middle,) = quantile_scores(ratio, (0.5,), near.sample)
+    return LocalIsometry(middle, median, p95, worst, per_point)
+
+
+def median_error_of(near: Neighborhoods) -> Score:
+    """Median of |ratio − 1| alone."""
+    return quantile_scores(np.abs(near.ratio - 1.0), (0.5,), near.sample)[0]
 
 
 def preservation_error(
@@ -212,27 +219,31 @@ def stretch(
 
 def stretch_of(comparison: Comparison, n_neighbors: int) -> Score:
     """Stretch of the pairs beyond the k nearest."""
-    n = comparison.sample.n_points
-    k = check_n_neighbors(n_neighbors, n)
+    k = check_n_neighbors(n_neighbors, comparison.sample.n_points)
 
     def of_block(rows: IntArray) -> FloatArray:
-        sums = np.zeros((len(rows), 2))
-        pairs = zip(comparison.input.others(rows), comparison.embedding.squared(rows), strict=True)
-        for position, (before, after) in enumerate(pairs):
-            before[nearest(before, k)] = -1.0
-            far = before > 0
-            sums[position] = np.sum(after[far] / before[far]), np.count_nonzero(far)
+        sums = np.empty((len(rows), 2))
+        before = comparison.input.others(rows)
+        for row in before:
+            row[nearest(row, k)] = -1.0
+        _pairs.ratio_sums(before, comparison.embedding.squared(rows), sums)
         return sums
 
     sums = np.concatenate(list(comparison.map_blocks(of_block)))
+    return stretch_from(sums, k, comparison.sample)
+
+
+def stretch_from(sums: FloatArray, k: int, sample: RowSample) -> Score:
+    """Stretch of summed ratios."""
     if not sums[:, 1].any():
         msg = (
-            f"With {setting('n_neighbors', k)} every pair of the {n} points is a neighbor pair (or "
-            f"a copy), so none is left to stretch. Pass a smaller {parameter('n_neighbors')}."
+            f"With {setting('n_neighbors', k)} every pair of the {sample.n_points} points is a "
+            f"neighbor pair (or a copy), so none is left to stretch. Pass a smaller "
+            f"{parameter('n_neighbors')}."
         )
         raise InvalidInputError(msg)
     per_point = sums[:, 0] / np.maximum(sums[:, 1], 1)
-    return moment_score(sums, _ratio, comparison.sample, bounds=(0, np.inf), per_point=per_point)
+    return moment_score(sums, _ratio, sample, bounds=(0, np.inf), per_point=per_point)
 
 
 def procrustes_measure(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class Neighborhoods:
     after: FloatArray
     sample: RowSample
 
-    @property
+    @cached_property
     def ratio(self) -> FloatArray:
         """Embedded over original length; NaN where copies of a point have none."""
         return _ratio(self.after, self.before, otherwise=np.nan)
@@ -95,7 +96,8 @@ def _neighborhoods_in(
     k = check_n_neighbors(n_neighbors, comparison.sample.n_points)
     indices = nearest_in_space(comparison, space, k)
     before, after = (
-        each.between(rows, indices) for each in (comparison.input, comparison.embedding)
+        each.between(rows, indices, n_jobs=comparison.n_jobs)
+        for each in (comparison.input, comparison.embedding)
     )
     refuse_copies(before)
     return Neighborhoods(indices, before, after, comparison.sample)

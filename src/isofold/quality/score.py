@@ -225,19 +225,30 @@ def moment_score(
     )
 
 
-def quantile_score(values: FloatArray, level: float, sample: RowSample) -> Score:
-    """Score that is a quantile of several non-negative values per point, NaN marking gaps."""
+def quantile_scores(
+    values: FloatArray, levels: tuple[float, ...], sample: RowSample
+) -> tuple[Score, ...]:
+    """Scores that are quantiles of several non-negative values per point, NaN marking gaps."""
     kept = np.isfinite(values)
-    value = float(np.quantile(values[kept], level))
+    known = values.ravel() if kept.all() else values[kept]
+    found = np.quantile(known, levels).tolist()
     if sample.exact:
-        return Score(value, sample=sample)
+        return tuple(Score(value, sample=sample) for value in found)
+    return tuple(
+        Score(value, interval=_quantile_interval(values, kept, value, level, sample), sample=sample)
+        for value, level in zip(found, levels, strict=True)
+    )
+
+
+def _quantile_interval(
+    values: FloatArray, kept: BoolArray, value: float, level: float, sample: RowSample
+) -> tuple[float, float]:
     if level >= 1.0:
-        return Score(value, interval=(value, np.inf), sample=sample)
+        return value, np.inf
     margin = level_margin((values <= value) & kept, kept, level, sample)
     below, above = level - margin, level + margin
     low = float(np.quantile(values[kept], below)) if below > 0 else 0.0
-    high = float(np.quantile(values[kept], above)) if above < 1 else np.inf
-    return Score(value, interval=(low, high), sample=sample)
+    return low, float(np.quantile(values[kept], above)) if above < 1 else np.inf
 
 
 def level_margin(below: BoolArray, kept: BoolArray, level: float, sample: RowSample) -> float:

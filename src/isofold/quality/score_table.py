@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from isofold._typing import IntArray
 from isofold.quality import ranks
-from isofold.quality.isometry import LocalIsometry, isometry_of
+from isofold.quality.isometry import LocalIsometry, median_error_of
 from isofold.quality.neighborhoods import Neighborhoods
 from isofold.quality.score import CONFIDENCE, RowSample, Score
 from isofold.quality.summary import MapSummary, scaled_error_score
@@ -182,7 +182,7 @@ def length_entries(
     yield Entry("length_error_scaled", scaled, "0", "the same median, best scale allowed")
     yield Entry(
         "shown_length_error_median",
-        isometry_of(shown).median,
+        median_error_of(shown),
         "0",
         "median |ratio - 1| of neighbors on the map",
     )

@@ -24,18 +24,17 @@ from isofold.quality.global_ import (
     along_paths,
     check_paths,
     correlation_of,
-    pair_moments,
     path_moments,
     rank_moments,
     residual_variance_of,
     stress_of,
 )
-from isofold.quality.groups import one_nn_of
+from isofold.quality.groups import check_labels, one_nn_from
 from isofold.quality.isometry import (
     isometry_of,
     preservation_of,
     procrustes_measure_of,
-    stretch_of,
+    stretch_from,
 )
 from isofold.quality.neighborhoods import (
     Neighborhoods,
@@ -43,15 +42,16 @@ from isofold.quality.neighborhoods import (
     neighborhoods_of,
     shown_neighborhoods_of,
 )
-from isofold.quality.score import draw_rows
+from isofold.quality.score import RowSample, draw_rows
 from isofold.quality.score_table import Entry, ScoreTable, length_entries, rank_entries
+from isofold.quality.sweep import RankSweep, sweep_ranks
 from isofold.quality.triplets import count_triplets, triplets_of
 from isofold.quality.truth import procrustes_error, spectrum
 
 MAX_PAIRS = 25 * 10**7
-"""Distances looked at with n_samples="auto": exact up to 15,811 points, which takes a minute."""
+"""Distances looked at with n_samples="auto": exact up to 15,811 points, which takes some ten seconds."""
 MAX_PATHS = 2 * 10**7
-"""Shortest paths, which cost fifty times more each: exact up to 4,472 points."""
+"""Shortest paths, which cost ten times more each: exact up to 4,472 points."""
 SLOW_COLUMNS = 100
 """Columns whose distances take as long as everything else that is done with them."""
 MIN_ROWS = 200
@@ -152,15 +152,16 @@ def scorecard(
     )
     sources = draw_rows(n_points, n_sources, random_state, evidence=suspicion)
     graph = _graph_of(X, near, metric=metric, n_jobs=n_jobs)
-    curve = curve_of(comparison)
+    sweep = sweep_ranks(comparison, k)
+    curve = curve_of(sweep, comparison.sample)
     entries = [
-        *_rank_entries(comparison, k),
+        *_rank_entries(sweep, comparison.sample),
         *_curve_entries(curve),
         *length_entries(isometry, near, shown),
         Entry(
             "preservation_error", preservation_of(near), "0", "squared-length error of neighbors"
         ),
-        *_global_entries(comparison, k),
+        *_global_entries(comparison, sweep, k),
         *_path_entries(replace(comparison, sample=sources), graph),
     ]
     if everywhere.input.points is not None:
@@ -169,7 +170,7 @@ def scorecard(
         )
         entries.append(Entry("procrustes_measure", measure, "0", "misfit of rigid neighborhoods"))
     if labels is not None:
-        error = one_nn_of(everywhere, labels)
+        error = one_nn_from(shown.indices[:, 0], check_labels(labels, n_points), near.sample)
         entries.append(Entry("one_nn_error", error, "0", "nearest point has another label"))
     if truth is not None:
         entries += _truth_entries(Y, truth)
@@ -229,10 +230,9 @@ def _n_distinct(X: Any, metric: str) -> int:
     return find_distinct(check_points(X)).n_nodes
 
 
-def _rank_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
-    embedded, original = ranks.embedded_ranks(comparison, k), ranks.input_ranks(comparison, k)
-    lost = ranks.loss_score(embedded, comparison.sample)
-    yield from rank_entries(embedded, original, lost, comparison.sample)
+def _rank_entries(sweep: RankSweep, sample: RowSample) -> Iterator[Entry]:
+    lost = ranks.loss_score(sweep.embedded, sample)
+    yield from rank_entries(sweep.embedded, sweep.original, lost, sample)
 
 
 def _curve_entries(curve: CoRankingCurve) -> Iterator[Entry]:
@@ -242,9 +242,9 @@ def _curve_entries(curve: CoRankingCurve) -> Iterator[Entry]:
     yield Entry("rnx_area", curve.area, "1", "neighbors kept at all scales, above chance")
 
 
-def _global_entries(comparison: Comparison, k: int) -> Iterator[Entry]:
-    moments, sample = pair_moments(comparison), comparison.sample
-    stretched = stretch_of(comparison, k)
+def _global_entries(comparison: Comparison, sweep: RankSweep, k: int) -> Iterator[Entry]:
+    moments, sample = sweep.moments, comparison.sample
+    stretched = stretch_from(sweep.ratios, k, sample)
     yield Entry(
         "stretch", stretched, "", "other pairs: mean squared length ratio, above 1 = unfolded"
     )

@@ -15,7 +15,7 @@ from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
 from isofold.quality import ranks
 from isofold.quality.distances import Comparison, compare
-from isofold.quality.isometry import isometry_of
+from isofold.quality.isometry import median_error_of
 from isofold.quality.neighborhoods import neighborhoods_of, shown_neighborhoods_of
 from isofold.quality.score import ROUNDING, RowSample, Score, level_margin
 
@@ -126,9 +126,9 @@ def summary(
         trustworthiness=trust,
         continuity=continuity,
         neighbor_error=lost,
-        length_error=float(isometry_of(near).median),
+        length_error=float(median_error_of(near)),
         scaled_length_error=best_scale_error(near.ratio),
-        shown_length_error=float(isometry_of(shown).median),
+        shown_length_error=float(median_error_of(shown)),
         scaled_shown_length_error=best_scale_error(shown.ratio),
     )
 

@@ -24,20 +24,19 @@ from typing import Any
 
 import numpy as np
 
-from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_n_neighbors
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import build_graph
+from isofold.quality import _pairs
 from isofold.quality.distances import Comparison, compare
 from isofold.quality.global_ import PathBlock, along_paths
 from isofold.quality.score import RowSample, Score, moment_score
+from isofold.quality.sweep import order_of_others
 
 __all__ = ["count_triplets", "triplet_accuracy", "triplets_of"]
 
 DISTANCES = ("paths", "straight")
-
-RUN = 16
-"""Numbers whose inversions are counted pair by pair, which is faster than to merge shorter runs."""
 
 
 def triplet_accuracy(
@@ -135,67 +134,11 @@ def _kept_order(before: FloatArray, after: FloatArray, rows: IntArray) -> FloatA
     """Return (pairs whose order is kept, pairs with an order) of the others, one row a point.
 
     In the order of `before` (then `after`), a pair of `after` that is reversed is an inversion.
-    Ties in `after` count half, ties in `before` not at all.
     """
-    n = before.shape[1]
-    own = np.arange(len(rows)), rows
-    # The point itself comes first in both orders, where it neither is tied nor reverses anything.
-    before, after = before.copy(), after.copy()
-    before[own] = after[own] = -1.0
-    order = np.argsort(before, axis=1)
-    sorted_before = np.take_along_axis(before, order, 1)
-    same_before = sorted_before[:, 1:] == sorted_before[:, :-1]
-    if same_before.any():
-        # Only ties need the second key, which takes twice as long.
-        order = np.lexsort((after, before), axis=1)
-    after = np.take_along_axis(after, order, 1)
-    by_after = np.argsort(after, axis=1)
-    sorted_after = np.take_along_axis(after, by_after, 1)
-    same_after = sorted_after[:, 1:] == sorted_after[:, :-1]
-    if same_after.any():
-        by_after = np.argsort(after, axis=1, kind="stable")
-    same_in_both = same_before & (after[:, 1:] == after[:, :-1])
-    pairs = (n - 1) * (n - 2) / 2 - _tied_pairs(same_before)
-    half = 0.5 * (_tied_pairs(same_after) - _tied_pairs(same_in_both))
-    return np.stack([pairs - _inversions(by_after) - half, pairs], axis=1)
-
-
-def _tied_pairs(is_same: BoolArray) -> FloatArray:
-    """Return the number of equal pairs in sorted rows, from whether each equals the one before."""
-    if not is_same.any():
-        return np.zeros(len(is_same))
-    position = np.arange(is_same.shape[1] + 1)
-    first = np.zeros((len(is_same), len(position)), dtype=np.intp)
-    first[:, 1:] = np.where(is_same, 0, position[1:])
-    np.maximum.accumulate(first, axis=1, out=first)
-    return np.asarray((position - first).sum(axis=1), dtype=np.float64)
-
-
-def _inversions(permutations: IntArray) -> FloatArray:
-    """Return the number of inversions of every row, by merging runs of doubling width."""
-    n_rows, n = permutations.shape
-    width = max(RUN, 1 << (n - 1).bit_length())
-    # Padded to a power of two by larger numbers in their order, which adds no inversion.
-    keys = np.empty((n_rows, width), dtype=np.int32)
-    keys[:, :n], keys[:, n:] = permutations, np.arange(n, width)
-    runs = keys.reshape(n_rows, -1, RUN)
-    found = np.zeros(n_rows)
-    for step in range(1, RUN):
-        found += np.count_nonzero(runs[:, :, step:] < runs[:, :, :-step], axis=(1, 2))
-    runs = np.sort(runs, axis=2)
-    run = RUN
-    while run < width:
-        # The last bit tells the run on the right from that on the left.
-        sides = 2 * runs.reshape(n_rows, -1, 2, run)
-        sides[:, :, 1] += 1
-        merged = np.sort(sides.reshape(n_rows, -1, 2 * run), axis=2)
-        # The i-th of the right run, at p_i, has p_i − i of the left run before it: the other
-        # run − (p_i − i) of them are larger.
-        places = ((merged & 1) * np.arange(2 * run, dtype=np.int32)).sum(axis=(1, 2))
-        found += width / (2 * run) * (run * run + run * (run - 1) / 2) - places
-        runs = merged >> 1
-        run *= 2
-    return found
+    counts = np.empty((len(rows), 2))
+    orders = order_of_others(before, rows), order_of_others(after, rows)
+    _pairs.kept_order(before, after, *orders, counts)
+    return counts
 
 
 def _fraction(counts: FloatArray) -> FloatArray:

@@ -219,7 +219,7 @@ def make_search(points: FloatArray, *, method: str, n_jobs: int | None) -> Neigh
         return InvertedListSearch(points, n_jobs=n_jobs)
     if method == "kd_tree":
         return KDTreeSearch(points, n_jobs=n_jobs)
-    return BruteForceSearch(points)
+    return BruteForceSearch(points, n_jobs=n_jobs)
 
 
 def _refuse_vanishing(points: FloatArray) -> None:

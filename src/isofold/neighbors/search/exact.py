@@ -7,11 +7,12 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from isofold._memory import block_rows
-from isofold._parallel import RowTeam, n_workers
+from isofold._parallel import RowTeam, n_workers, ordered_map
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_positive
-from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.search import _tree
+from isofold.neighbors.search._brute import keep
+from isofold.neighbors.search._lists import rank
 from isofold.neighbors.search.protocol import (
     Neighbors,
     NeighborSearch,
@@ -20,10 +21,8 @@ from isofold.neighbors.search.protocol import (
     check_queries,
     drop_own,
     match_precision,
-    pair_distances,
     ragged_rows,
     require_pairs,
-    sort_rows,
 )
 
 # Points of a leaf, at most: three registers full.
@@ -31,6 +30,9 @@ _LEAF = 24
 
 # Spare candidates that let matrix-product distances be checked against their rounding.
 _SPARE_CANDIDATES = 5
+
+# Products of a block of queries with all points, which stay in the cache until they are looked at.
+_BLOCK_BYTES = 8 * 2**20
 
 # Relative difference of squared distances below which two neighbors count as tied.
 _TIE = 1e-10
@@ -145,24 +147,28 @@ class BruteForceSearch:
     X : ndarray of shape (n_points, n_features)
         The points.
 
+    n_jobs : int or None, default=None
+        Threads of a query, by scikit-learn's convention.
+
     Notes
     -----
-    scikit-learn finds candidates from |x|² - 2x·y + |y|², all in matrix products and on all
-    cores. That difference cancels badly for near points far from the origin. So the data
-    are centered first, a few spare candidates are asked for, and distances are computed
-    again directly; rows whose k-th distance is not clear of the rounding error are compared
-    with every point directly.
+    Candidates are found from |y|² - 2x·y, all in matrix products, in single precision first. That
+    difference cancels badly for near points far from the origin. So the data are centered, a few
+    spare candidates are kept, and distances are computed again directly. Rows whose k-th distance
+    is not clear of the rounding error are searched again in double precision, and if that is not
+    enough, compared with every point directly. So results are exact, and do not depend on how the
+    products are made.
     """
 
-    def __init__(self, X: FloatArray) -> None:
-        # Imported late: it would double the time of ``import isofold``.
-        from sklearn.neighbors import NearestNeighbors
-
-        self._points = X
+    def __init__(self, X: FloatArray, *, n_jobs: int | None = None) -> None:
+        self._points = np.ascontiguousarray(X)
         self._center = X.mean(axis=0, dtype=np.float64)
         centered = X - self._center
-        self._index = NearestNeighbors(algorithm="brute").fit(centered)
-        self._largest_square = float(_squared_norms(centered).max())
+        self._norms = _squared_norms(centered)
+        # Products of single precision neither overflow nor vanish in units of the largest entry.
+        self._unit = float(2.0 ** np.frexp(np.abs(centered).max())[1])
+        self._single = (centered / self._unit).astype(np.float32)
+        self._n_jobs = n_jobs
 
     @property
     def points(self) -> FloatArray:
@@ -177,20 +183,57 @@ class BruteForceSearch:
     def query(self, points: FloatArray, k: int) -> Neighbors:
         """Return the k nearest points of every query."""
         points, k = check_queries(points, self._points), check_k(k, self.n_points)
-        centered = points - self._center
-        n_candidates = min(k + _SPARE_CANDIDATES, self.n_points)
-        coarse, candidates = self._index.kneighbors(centered, n_neighbors=n_candidates)
-        found = sort_rows(pair_distances(points, self._points, candidates), candidates)
-        distances, indices = found.distances[:, :k].copy(), found.indices[:, :k].copy()
-        if n_candidates < self.n_points:
-            certain = coarse[:, -1] ** 2 - self._rounding(centered)
-            unsure = np.flatnonzero(distances[:, -1] ** 2 > certain * (1 + _TIE))
-            step = block_rows(self.n_points * 8, len(unsure))
-            for start in range(0, len(unsure), step):
-                rows = unsure[start : start + step]
-                exact = nearest_in_rows(cdist(points[rows], self._points), k)
-                distances[rows], indices[rows] = exact
+        points = np.ascontiguousarray(points)
+        step = max(1, _BLOCK_BYTES // (8 * self.n_points))
+        blocks = (points[start : start + step] for start in range(0, len(points), step))
+        found = list(ordered_map(lambda rows: self._nearest(rows, k), blocks, n_jobs=self._n_jobs))
+        distances = np.concatenate([block.distances for block in found])
+        indices = np.concatenate([block.indices for block in found])
         return Neighbors(match_precision(points, distances), indices)
+
+    def _nearest(self, points: FloatArray, k: int) -> Neighbors:
+        """Return the k nearest points of a block of queries."""
+        found, unsure = self._nearest_by_products(points, k, np.float32)
+        if len(unsure):
+            again, still = self._nearest_by_products(points[unsure], k, np.float64)
+            every = np.arange(self.n_points, dtype=np.int32)[None]
+            for row in still:
+                one = slice(row, row + 1)
+                rank(
+                    points[unsure[one]],
+                    self._points,
+                    every,
+                    again.distances[one],
+                    again.indices[one],
+                )
+            found.distances[unsure], found.indices[unsure] = again.distances, again.indices
+        return found
+
+    def _nearest_by_products(
+        self, points: FloatArray, k: int, precision: type
+    ) -> tuple[Neighbors, IntArray]:
+        """Return the k nearest candidates of queries, and where they may not be the nearest."""
+        unit = self._unit if precision is np.float32 else 1.0
+        all_points = self._single if precision is np.float32 else self._points - self._center
+        centered, n_queries = (points - self._center) / unit, len(points)
+        n_candidates = min(k + _SPARE_CANDIDATES, self.n_points)
+        candidates = np.empty((n_queries, n_candidates), dtype=np.int32)
+        farthest, distances = np.empty(n_queries), np.empty((n_queries, k))
+        indices = np.empty((n_queries, k), dtype=np.int64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Queries far beyond all points have no products of single precision, and stay unsure.
+            products = centered.astype(precision, copy=False) @ all_points.T
+        keep(products, (self._norms / unit**2).astype(precision), candidates, farthest)
+        rank(points, self._points, candidates, distances, indices)
+        if n_candidates == self.n_points:
+            return Neighbors(distances, indices), np.empty(0, dtype=np.intp)
+        # A sum of D products errs by at most D units of rounding, whatever its order; the other
+        # operations add a few.
+        norms = _squared_norms(centered)
+        rounding = (points.shape[1] + 4) * float(np.finfo(precision).eps)
+        certain = farthest + norms - rounding * (norms + float(self._norms.max()) / unit**2)
+        is_clear = (distances[:, -1] / unit) ** 2 <= certain * (1 + _TIE)
+        return Neighbors(distances, indices), np.flatnonzero(~is_clear)
 
     def query_self(self, k: int) -> Neighbors:
         """Return the k nearest other points of every point."""
@@ -212,16 +255,6 @@ class BruteForceSearch:
             require_pairs(sum(map(len, rows)), radius)
         found = match_precision(points, np.concatenate(lengths))
         return ragged_rows(np.concatenate(rows), np.concatenate(columns), found, len(points))
-
-    def _rounding(self, centered: FloatArray) -> FloatArray:
-        """Return how far a squared distance from matrix products may be off, per query.
-
-        A sum of D products errs by at most D units of rounding, whatever its order; the other
-        operations add a few.
-        """
-        n_units = int(centered.shape[1]) + 4
-        eps = float(np.finfo(np.float64).eps)
-        return n_units * eps * (_squared_norms(centered) + self._largest_square)
 
 
 def _squared_norms(rows: FloatArray) -> FloatArray:
