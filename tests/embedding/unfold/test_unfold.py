@@ -105,11 +105,8 @@ def test_the_decision_rests_on_scores():
     unfold = unfolded_digits()[0]
     decision = unfold.decision_
     # Of so many dimensions, digits are no sheet: there is nothing to stitch.
-    assert [candidate.method for candidate in decision.candidates] == [
-        "local_mds",
-        "neighbor_map",
-        "pca",
-    ]
+    # The method that suits such data leads projection clearly, which settles it.
+    assert [candidate.method for candidate in decision.candidates] == ["neighbor_map", "pca"]
     best = max(decision.candidates, key=lambda candidate: candidate.score)
     assert best.method == decision.method
     for candidate in decision.candidates:

@@ -43,9 +43,16 @@ from isofold.linalg import PrincipalFrame, row_space_coordinates
 from isofold.neighbors import NeighborGraph
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
+from isofold.neighbors.near_points import NearPoints
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.quality import MapSummary, summary
-from isofold.survey import Survey, survey_graph, survey_samples, survey_shapes
+from isofold.survey import (
+    Survey,
+    survey_graph,
+    survey_neighbors,
+    survey_samples,
+    survey_shapes,
+)
 from isofold.survey.data import MOST_SAMPLES
 
 __all__ = ["Unfold"]
@@ -184,6 +191,7 @@ class Unfold(Embedder):
             known,
             is_distances=points is None,
             graph=sight.graph if sight.data is known else None,
+            near=sight.near if sight.data is known else None,
             survey=survey,
             rng=rng,
             clock=clock,
@@ -236,15 +244,19 @@ class Unfold(Embedder):
         if known.shape[0] > most and not sp.issparse(known):
             rows = np.sort(rng.choice(known.shape[0], most, replace=False))
             data = known[np.ix_(rows, rows)] if is_distances else known[rows]
+        near = None
         if not is_distances:
             data = row_space_coordinates(data)
-        return Sight(data, metric, survey_graph(data, metric=metric, n_jobs=self.n_jobs))
+            near = survey_neighbors(data, n_jobs=self.n_jobs)
+        graph = survey_graph(data, metric=metric, near=near, n_jobs=self.n_jobs)
+        return Sight(data, metric, near, graph)
 
     def _survey(self, sight: Sight, known: Any) -> Survey:
         """Survey the data, as points if there are points with the given distances."""
         survey = survey_samples(
             sight.data,
             metric=sight.metric,
+            near=sight.near,
             graph=sight.graph,
             has_shapes=False,
             n_jobs=self.n_jobs,
@@ -310,12 +322,15 @@ class Sight:
         Points, in the space of their rows if they have more columns than that; or distances.
     metric : str
         Which of the two.
+    near : NearPoints or None
+        The points with their nearest others.
     graph : NeighborGraph
         Their graph of mutual neighbors, or of known distances.
     """
 
     data: Any
     metric: str
+    near: NearPoints | None
     graph: NeighborGraph
 
     def is_sample_of(self, X: Any) -> bool:
@@ -330,7 +345,12 @@ class Sight:
         if trial.is_sheet or trial.is_exact or interrupted():
             return survey
         shapes = survey_shapes(
-            self.data, self.graph, metric=self.metric, is_thick=is_thick, random_state=rng
+            self.data,
+            self.graph,
+            metric=self.metric,
+            near=self.near,
+            is_thick=is_thick,
+            random_state=rng,
         )
         return replace(survey, shapes=shapes)
 
