@@ -29,7 +29,7 @@ from isofold.embedding.unfold.rehearsal import (
     rehearse,
 )
 from isofold.embedding.unfold.trial import Choice, Trial
-from isofold.neighbors import BruteForceSearch, NeighborGraph, build_search
+from isofold.neighbors import KDTreeSearch, NeighborGraph, build_search
 from isofold.neighbors.near_points import NearPoints
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.patches.noise_axes import is_flat
@@ -75,6 +75,8 @@ class Trials:
         Points, or distances.
     is_distances : bool
         Whether it holds distances.
+    rehearsed : ndarray
+        What is rehearsed: the same, or points with the same distances and fewer columns.
     graph : NeighborGraph or None
         The graph of mutual neighbors by which the data were surveyed, if it is of all samples.
     near : NearPoints or None
@@ -91,6 +93,7 @@ class Trials:
 
     X: Any
     is_distances: bool
+    rehearsed: Any
     graph: NeighborGraph | None
     near: NearPoints | None
     survey: Survey
@@ -276,7 +279,7 @@ class Trials:
     ) -> tuple[Candidate, ...]:
         return rehearse(
             methods,
-            self.X,
+            self.rehearsed,
             n_components,
             self.shared["random_state"],
             is_distances=self.is_distances,
@@ -397,7 +400,7 @@ class Trials:
         if method == "ipa":
             return {"graph": self.graph} if k in (None, NEIGHBORS) else {}
         # A tree may find others of neighbors that are equally far if it is asked for fewer.
-        is_same = self.near is not None and isinstance(self.near.search, BruteForceSearch)
+        is_same = self.near is not None and not isinstance(self.near.search, KDTreeSearch)
         is_enough = (k or NeighborMap().n_neighbors) < GAP_NEIGHBORS
         return {"near": self.near} if method == "neighbor_map" and is_same and is_enough else {}
 
