@@ -12,8 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
+from isofold._findings import setting
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
+from isofold.exceptions import InvalidInputError
 from isofold.linalg import coordinates_from_gram, landmark_scaling, principal_coordinates
 from isofold.neighbors import NeighborSearch, build_graph
 from isofold.neighbors.duplicates import Distinct
@@ -91,6 +93,8 @@ class NearSamples:
     ) -> NearSamples:
         """Return the samples with their k nearest neighbors and a start in p dimensions."""
         if metric != "precomputed":
+            if ready is not None:
+                _check_ready(X, ready, k)
             # A copy of the points: the map keeps them, and the caller may write to X.
             return cls._of_points(ready or NearPoints.of(X, k, method="fast", n_jobs=n_jobs), k, p)
         if sp.issparse(X):
@@ -155,6 +159,18 @@ class NearSamples:
             unit,
         )
         return cls(distinct, lists.in_unit(unit), unit, wanted, start, search)
+
+
+def _check_ready(X: FloatArray, near: NearPoints, k: int) -> None:
+    """Refuse neighbors of other samples, or too few."""
+    n = near.distinct.n_samples
+    if len(X) != n:
+        msg = f"X has {len(X)} rows, but near has {n} samples. Pass the same samples."
+        raise InvalidInputError(msg)
+    found = near.found.indices.shape[1]
+    if found < min(k, near.n_nodes - 1):
+        msg = f"near has {found} neighbors of a sample. Pass at least {setting('n_neighbors', k)}."
+        raise InvalidInputError(msg)
 
 
 def n_kept(n_neighbors: int) -> int:
