@@ -1,4 +1,4 @@
-"""Unfold beside the method that it chooses, fitted alone: what it costs to look, decide and measure.
+"""Unfold beside the method that it chooses, fitted alone: what looking and deciding cost.
 
 The holed roll, which is stitched (on all threads), and real data, which go to NeighborMap (one
 thread): tables in units of their standard deviations, images as they are. One raw table has hardly

@@ -399,10 +399,11 @@ class Trials:
         k = self.shared.get("n_neighbors")
         if method == "ipa":
             return {"graph": self.graph} if k in (None, NEIGHBORS) else {}
-        # A tree may find others of neighbors that are equally far if it is asked for fewer.
-        is_same = self.near is not None and not isinstance(self.near.search, KDTreeSearch)
         is_enough = (k or NeighborMap().n_neighbors) < GAP_NEIGHBORS
-        return {"near": self.near} if method == "neighbor_map" and is_same and is_enough else {}
+        # A tree may find others of neighbors that are equally far if it is asked for fewer.
+        if self.near is None or isinstance(self.near.search, KDTreeSearch) or not is_enough:
+            return {}
+        return {"near": self.near} if method == "neighbor_map" else {}
 
 
 def _is_clear(found: tuple[Candidate, ...], usual: str) -> bool:
