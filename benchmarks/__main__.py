@@ -16,6 +16,7 @@ SUITES = (
     "quality",
     "stitching",
     "strings",
+    "unfold",
     "unfolding",
     "mvu",
     "ldlc",

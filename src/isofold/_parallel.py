@@ -232,10 +232,12 @@ class RowTeam:
         Rows of the kernels.
     n_jobs : int or None
         Threads, by scikit-learn's convention; one for few rows, which are done sooner than shared.
+    least_rows : int, optional
+        Rows for which a thread of its own is worth while.
     """
 
-    def __init__(self, n_rows: int, n_jobs: int | None) -> None:
-        most = min(n_workers(n_jobs), max(1, n_rows // _LEAST_ROWS))
+    def __init__(self, n_rows: int, n_jobs: int | None, *, least_rows: int = _LEAST_ROWS) -> None:
+        most = min(n_workers(n_jobs), max(1, n_rows // least_rows))
         self.n_threads = most
         self._n_rows = n_rows
         self._pool = ThreadPoolExecutor(most) if most > 1 else None

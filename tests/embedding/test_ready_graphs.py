@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from isofold import IPA, MVU, LocalMDS, Unfold
+from isofold import IPA, MVU, LocalMDS, NeighborMap, Unfold
 from isofold.datasets import s_curve
 from isofold.embedding.unfold import trials
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import build_graph, connect
+from isofold.neighbors.near_points import NearPoints
 from isofold.sdp import LowRankSDP
 from isofold.survey import data
 
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::isofold.exceptions.DoubtfulMapW
 
 X = s_curve(150, random_state=0).X
 CLOUD = np.random.RandomState(0).normal(size=(120, 6))
+WIDE = np.random.RandomState(1).normal(size=(120, 14))
 
 
 def mutual(points, **options):
@@ -35,6 +37,28 @@ def test_local_mds_takes_ready_graphs():
     graph = connect(CLOUD, build_graph(CLOUD, n_neighbors=10))
     assert model.fit(CLOUD, graph=graph).embedding_.tobytes() == expected
     assert model.fit(CLOUD, graph=graph, guide=mutual(CLOUD)).embedding_.tobytes() == expected
+
+
+def test_neighbor_map_takes_ready_neighbors():
+    model, wide = NeighborMap(random_state=0), np.concatenate([WIDE, WIDE[:3]])
+    expected = model.fit(wide).embedding_.tobytes()
+    near = NearPoints.of(wide, 29)
+    assert model.fit(wide, near=near).embedding_.tobytes() == expected
+    with pytest.raises(InvalidInputError, match=r"X has 120 rows, but near has 123"):
+        model.fit(WIDE, near=near)
+    with pytest.raises(InvalidInputError, match="at least n_neighbors=15"):
+        model.fit(wide, near=NearPoints.of(wide, 9))
+
+
+@pytest.mark.parametrize("kind", ["union", "mutual"])
+def test_ready_neighbors_make_the_graph_that_is_built_of_points(kind):
+    wide = np.concatenate([WIDE, WIDE[:3]])
+    ready = NearPoints.of(wide, 29).graph(12, kind=kind)
+    built = build_graph(wide, n_neighbors=12, kind=kind)
+    for name in ("edges", "lengths", "node_of_sample", "sample_of_node"):
+        np.testing.assert_array_equal(getattr(ready, name), getattr(built, name))
+    alone = NearPoints.of(wide[:1], 29)
+    assert alone.graph(12, kind=kind).n_edges == 0
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -59,7 +83,8 @@ def test_a_graph_of_more_samples_than_make_patches_is_refused(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("points", "metric"), [(X, "euclidean"), (CLOUD, "euclidean"), (CLOUD, "precomputed")]
+    ("points", "metric"),
+    [(X, "euclidean"), (CLOUD, "euclidean"), (WIDE, "euclidean"), (CLOUD, "precomputed")],
 )
 def test_unfold_builds_the_graph_of_all_samples_once(points, metric, monkeypatch):
     """The survey and the chosen method share it; without sharing the map has the same bytes."""

@@ -146,3 +146,15 @@ def test_points_that_coincide_do_not_repel():
     repel(0, 4, np.zeros((4, 2)), force, potential)
     np.testing.assert_array_equal(force, 0.0)
     np.testing.assert_array_equal(potential, 4.0)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_what_repels_a_point_does_not_depend_on_the_rows_beside_it(p):
+    points = np.random.RandomState(p).normal(size=(21, p))
+    force, potential = np.empty_like(points), np.empty(21)
+    repel(0, 21, points, force, potential)
+    one, alone = np.empty_like(points), np.empty(21)
+    for row in range(21):
+        repel(row, row + 1, points, one, alone)
+    assert one.tobytes() == force.tobytes()
+    assert alone.tobytes() == potential.tobytes()

@@ -15,7 +15,7 @@ neighbors can be kept, and phase 2 makes their lengths true.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -37,6 +37,7 @@ from isofold.exceptions import InvalidInputError
 from isofold.extension import DistanceMap, StressMap, TrainingPoints, fit_from_distances
 from isofold.linalg import principal_coordinates
 from isofold.neighbors import LengthErrors, NeighborGraph, edge_errors, mean_at_nodes
+from isofold.neighbors.near_points import NearPoints
 from isofold.stress.kept_lengths import LengthRules, keep_lengths, nearest_on_map
 from isofold.stress.near_samples import NearSamples, n_kept
 from isofold.stress.neighbor_embedding import embed_neighbors
@@ -162,11 +163,33 @@ class NeighborMap(Embedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, X: Any, y: Any) -> Fit:
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Embed the points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points, or their distances if ``metric="precomputed"``.
+        y : None
+            Ignored; there for scikit-learn's pipelines.
+        **fit_params
+            The following, if there is one.
+        near : NearPoints or None, default=None
+            These points with their nearest others, at least `n_neighbors` of each, if they were
+            found already.
+
+        Returns
+        -------
+        self
+            The fitted embedder.
+        """
+        return super().fit(X, y, **fit_params)
+
+    def _fit(self, X: Any, y: Any, *, near: NearPoints | None = None) -> Fit:
         p, k = self._check(X)
         balance = check_fraction(self.balance, name="balance", is_closed=True)
         rng = check_seed(self.random_state)
-        samples = NearSamples.read(X, self._seen_metric, k, p, self.n_jobs)
+        samples = NearSamples.read(X, self._seen_metric, k, p, self.n_jobs, ready=near)
         start = self._start(X, samples, p, rng)
         rules = LengthRules.balanced(balance, samples.n_nodes)
         if samples.n_nodes > 1:

@@ -29,6 +29,9 @@ from isofold.neighbors.search.build import METRICS, build_search
 # The unbiased estimate at a point divides by k - 2.
 _MIN_NEIGHBORS = 3
 
+DEFAULT_SIZES = (10, 20)
+"""Smallest and largest neighborhood of the Levina-Bickel estimate."""
+
 
 @dataclass(frozen=True, eq=False)
 class DimensionEstimate:
@@ -52,7 +55,7 @@ class DimensionEstimate:
 def levina_bickel_dimension(
     X: Any,
     *,
-    n_neighbors: tuple[int, int] = (10, 20),
+    n_neighbors: tuple[int, int] = DEFAULT_SIZES,
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> DimensionEstimate:
@@ -114,12 +117,10 @@ def levina_bickel_dimension(
         search = build_search(points[distinct.sample_of_node], n_jobs=n_jobs)
         distances = search.query_self(largest).distances
         ceiling = min(points.shape[1], distinct.n_nodes - 1)
-    # Distances may underflow to zero between points that differ in their last digits.
-    distances = np.maximum(distances, np.finfo(distances.dtype).tiny)
     sizes = range(min(smallest, largest), largest + 1)
     # Samples weigh equally, so a node counts as often as it has samples.
-    inverses = [inverse_dimensions(distances[:, :k])[distinct.node_of_sample] for k in sizes]
-    value = float(np.mean([_invert(inverse.mean(), ceiling) for inverse in inverses]))
+    inverses = [row[distinct.node_of_sample] for row in _inverses(distances, sizes)]
+    value = _mean_dimension(inverses, ceiling)
     # A single point's inverse is biased by (k - 1) / (k - 2); an average of inverses is not.
     per_point = np.mean(
         [
@@ -129,6 +130,26 @@ def levina_bickel_dimension(
         axis=0,
     )
     return DimensionEstimate(value, max(1, round(value)), per_point)
+
+
+def dimension_of_lists(distances: FloatArray, n_columns: int) -> float:
+    """Return the Levina-Bickel estimate of distinct points from the distances to their nearest."""
+    n_nodes, k = distances.shape
+    smallest, largest = DEFAULT_SIZES
+    sizes = range(min(smallest, k), min(largest, k) + 1)
+    return _mean_dimension(_inverses(distances, sizes), min(n_columns, n_nodes - 1))
+
+
+def _inverses(distances: FloatArray, sizes: range) -> list[FloatArray]:
+    """Return the inverse dimension at every node by neighborhoods of several sizes."""
+    # Distances may underflow to zero between points that differ in their last digits.
+    distances = np.maximum(distances, np.finfo(distances.dtype).tiny)
+    return [inverse_dimensions(distances[:, :k]) for k in sizes]
+
+
+def _mean_dimension(inverses: list[FloatArray], ceiling: int) -> float:
+    """Return the mean over sizes of what a common dimension most likely is."""
+    return float(np.mean([_invert(inverse.mean(), ceiling) for inverse in inverses]))
 
 
 def local_pca_dimension(

@@ -8,6 +8,7 @@ is built over the distinct points (*nodes*) and the samples refer to them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from isofold._typing import FloatArray, IntArray
 # powers weigh the columns of a row's hash.
 _MULTIPLIER = 0xD1342543DE82EF95
 _MODULUS = 2**64
+
+_BLOCK = 2**16
+"""Entries that are hashed at a time: they stay in the cache."""
 
 
 @dataclass(frozen=True)
@@ -96,14 +100,17 @@ def find_distinct(X: FloatArray) -> Distinct:
 
 def _hash_rows(X: FloatArray) -> IntArray:
     """Return one 64-bit number a row, equal for equal rows."""
+    n, d = X.shape
     bits = np.uint64 if X.dtype == np.float64 else np.uint32
-    hashes = np.zeros(len(X), dtype=np.uint64)
-    weight = 1
-    for column in X.T:
-        weight = weight * _MULTIPLIER % _MODULUS
+    powers = accumulate(range(d), lambda weight, _: weight * _MULTIPLIER % _MODULUS, initial=1)
+    weights = np.array(list(powers)[1:], dtype=np.uint64)
+    hashes = np.empty(n, dtype=np.uint64)
+    step = max(1, _BLOCK // max(1, d))
+    for start in range(0, n, step):
         # Adding zero makes -0.0 to 0.0, which compare equal but differ in their bits.
-        bit_words = (np.ascontiguousarray(column) + 0).view(bits).astype(np.uint64)
+        block = np.ascontiguousarray(X[start : start + step]) + 0
+        bit_words = block.view(bits).astype(np.uint64)
         # Low bits of round floating-point numbers are zero: fold the high ones down.
         bit_words ^= bit_words >> np.uint64(29)
-        hashes += bit_words * np.uint64(weight)
+        hashes[start : start + step] = bit_words @ weights
     return hashes

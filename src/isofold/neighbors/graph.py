@@ -205,7 +205,7 @@ def build_graph(
         n_nodes, tails, heads, lengths = check_lengths(X)
         refuse_size(n_neighbors, radius)
         every = np.arange(n_nodes)
-        return _assemble(Distinct(every, every), DirectedEdges(tails, heads, lengths), kind=kind)
+        return assemble(Distinct(every, every), DirectedEdges(tails, heads, lengths), kind=kind)
     if metric == "precomputed":
         distances, distinct = distances_between_nodes(check_distances(X))
         directed = _directed_edges_of_distances(distances, n_neighbors, radius)
@@ -216,7 +216,7 @@ def build_graph(
         directed = _directed_edges_of_points(
             distinct_points, n_neighbors, radius, method=method, n_jobs=n_jobs
         )
-    return _assemble(distinct, directed, kind=kind)
+    return assemble(distinct, directed, kind=kind)
 
 
 def points_of_nodes(X: Any, graph: NeighborGraph) -> FloatArray:
@@ -382,7 +382,7 @@ def _directed_edges_of_distances(
     return edges_from_lists(*nearest_in_rows(distances, k, own=np.arange(len(distances))))
 
 
-def _assemble(distinct: Distinct, directed: DirectedEdges, *, kind: str) -> NeighborGraph:
+def assemble(distinct: Distinct, directed: DirectedEdges, *, kind: str) -> NeighborGraph:
     """Contract what has no length, make directed edges undirected and keep those of the kind."""
     distinct, directed = contract(distinct, directed)
     n_nodes = distinct.n_nodes

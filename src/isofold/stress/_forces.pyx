@@ -6,34 +6,72 @@ A step reads the positions of before and writes those of after, so that the resu
 how rows are shared out.
 """
 
+cdef extern from *:
+    """
+    #include <algorithm>
+    #include <cstddef>
+
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+    #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+    #define INSIDE inline __attribute__((always_inline))
+    #else
+    #define WIDE
+    #define INSIDE inline
+    #endif
+
+    // So many rows go through all points side by side, one a lane: the sums of each are made from
+    // the first point to the last, whatever the width of registers.
+    static const std::ptrdiff_t LANES = 8;
+
+    template <int P>
+    static INSIDE void repel_rows(std::ptrdiff_t first, std::ptrdiff_t last, const double* points,
+                                  std::ptrdiff_t n, double* force, double* potential) {
+        for (std::ptrdiff_t i = first; i < last; i += LANES) {
+            const std::ptrdiff_t count = std::min(LANES, last - i);
+            double own[P][LANES], pull[P][LANES] = {}, total[LANES] = {};
+            for (std::ptrdiff_t l = 0; l < LANES; ++l)
+                for (int k = 0; k < P; ++k) own[k][l] = points[(i + std::min(l, count - 1)) * P + k];
+            for (std::ptrdiff_t j = 0; j < n; ++j) {
+                for (std::ptrdiff_t l = 0; l < LANES; ++l) {
+                    double away[P], square = 0.0;
+                    for (int k = 0; k < P; ++k) {
+                        away[k] = own[k][l] - points[j * P + k];
+                        square += away[k] * away[k];
+                    }
+                    const double q = 1.0 / (1.0 + square);
+                    total[l] += q;
+                    for (int k = 0; k < P; ++k) pull[k][l] += q * q * away[k];
+                }
+            }
+            for (std::ptrdiff_t l = 0; l < count; ++l) {
+                potential[i + l] = total[l];
+                for (int k = 0; k < P; ++k) force[(i + l) * P + k] = pull[k][l];
+            }
+        }
+    }
+
+    WIDE static void repel_all(std::ptrdiff_t first, std::ptrdiff_t last, const double* points,
+                               std::ptrdiff_t n, std::ptrdiff_t p, double* force,
+                               double* potential) {
+        if (p == 1) repel_rows<1>(first, last, points, n, force, potential);
+        else if (p == 2) repel_rows<2>(first, last, points, n, force, potential);
+        else repel_rows<3>(first, last, points, n, force, potential);
+    }
+    """
+    void repel_all(Py_ssize_t first, Py_ssize_t last, const double* points, Py_ssize_t n,
+                   Py_ssize_t p, double* force, double* potential) noexcept nogil
+
 
 def repel(Py_ssize_t first, Py_ssize_t last, const double[:, ::1] points, double[:, ::1] force,
           double[::1] potential):
     """Write Σ_j q_ij² (y_i - y_j) and Σ_j q_ij, q = 1/(1 + r²), over all points j.
 
-    The point itself counts for 1 in the potential, as it does on a mesh.
+    The point itself counts for 1 in the potential, as it does on a mesh. Points have 1 to 3
+    coordinates.
     """
-    cdef Py_ssize_t n = points.shape[0], p = points.shape[1], i, j, k
-    cdef double square, q, total
-    cdef double away[3]
-    cdef double pull[3]
     with nogil:
-        for i in range(first, last):
-            total = 0.0
-            for k in range(p):
-                pull[k] = 0.0
-            for j in range(n):
-                square = 0.0
-                for k in range(p):
-                    away[k] = points[i, k] - points[j, k]
-                    square += away[k] * away[k]
-                q = 1.0 / (1.0 + square)
-                total += q
-                for k in range(p):
-                    pull[k] += q * q * away[k]
-            potential[i] = total
-            for k in range(p):
-                force[i, k] = pull[k]
+        repel_all(first, last, &points[0, 0], points.shape[0], points.shape[1], &force[0, 0],
+                  &potential[0])
 
 
 def step(Py_ssize_t first, Py_ssize_t last, const double[:, ::1] points, const int[::1] indptr,

@@ -46,10 +46,10 @@ cdef inline void _add_pull(const double* place, const double* other, Py_ssize_t 
         pull[k] += factor * (other[k] - place[k])
 
 
-def sweep_all(const double[:, ::1] places, const double[:, ::1] others,
-              const float[:, ::1] distances, const double[::1] reach,
-              const double[::1] others_reach, double radius, double balance, double tolerance,
-              Py_ssize_t first, Py_ssize_t last, double[:, ::1] moved):
+def sweep_all(Py_ssize_t first, Py_ssize_t last, const double[:, ::1] places,
+              const double[:, ::1] others, const float[:, ::1] distances,
+              const double[::1] reach, const double[::1] others_reach, double radius,
+              double balance, double tolerance, double[:, ::1] moved):
     """Write the new places of rows `first` to `last`, drawn by all others.
 
     A point among its own others draws itself to where it is. So two points by themselves meet

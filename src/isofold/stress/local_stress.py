@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isofold._parallel import n_workers, ordered_map
+from isofold._parallel import RowTeam
 from isofold._progress.stages import interrupted, interruptible, stage
 from isofold._typing import FloatArray
 from isofold.stress._pull import sweep_all
@@ -44,6 +44,10 @@ SHRINKING = 1.3
 
 SETTLING = 20
 """Sweeps in which others move among points that stay."""
+
+LEAST_ROWS = 200
+"""Rows for which a thread of its own is worth while: all pairs of a few hundred take as long as
+sharing them out."""
 
 QUANTILE_SAMPLE = 200_000
 """Distances from which quantiles are read."""
@@ -89,12 +93,14 @@ def relax_all(
     n_jobs: int | None,
 ) -> FloatArray:
     """Return where points move each other, all pairs at work."""
-    moving: FloatArray = np.ascontiguousarray(start, dtype=np.float64)
-    with interruptible(), stage("relax points", total=rules.n_epochs) as steps:
-        for radius in rules.radii(distances):
+    moving: FloatArray = np.array(start, dtype=np.float64, order="C")
+    radii = rules.radii(distances)
+    bar = stage("relax points", total=len(radii))
+    with _team(moving, n_jobs) as team, interruptible(), bar as steps:
+        for radius in radii:
             if interrupted():
                 break
-            moving = _swept(moving, moving, distances, reach, reach, radius, rules.balance, n_jobs)
+            moving = _swept(team, moving, moving, distances, reach, reach, radius, rules.balance)
             steps.advance()
     return moving
 
@@ -111,15 +117,24 @@ def relax_others(
     n_jobs: int | None,
 ) -> FloatArray:
     """Return where points that stay move others, each by itself."""
-    moving: FloatArray = np.ascontiguousarray(start, dtype=np.float64)
-    for _ in range(SETTLING):
-        if interrupted():
-            break
-        moving = _swept(moving, fixed, distances, reach, fixed_reach, radius, rules.balance, n_jobs)
+    moving: FloatArray = np.array(start, dtype=np.float64, order="C")
+    with _team(moving, n_jobs) as team:
+        for _ in range(SETTLING):
+            if interrupted():
+                break
+            moving = _swept(
+                team, moving, fixed, distances, reach, fixed_reach, radius, rules.balance
+            )
     return moving
 
 
+def _team(moving: FloatArray, n_jobs: int | None) -> RowTeam:
+    """Return threads that share out the rows of a sweep."""
+    return RowTeam(len(moving), n_jobs, least_rows=LEAST_ROWS)
+
+
 def _swept(
+    team: RowTeam,
     moving: FloatArray,
     fixed: FloatArray,
     distances: FloatArray,
@@ -127,30 +142,21 @@ def _swept(
     fixed_reach: FloatArray,
     radius: float,
     balance: float,
-    n_jobs: int | None,
 ) -> FloatArray:
-    """Return where points are after one sweep, rows shared out among threads."""
+    """Return where points are after one sweep."""
     moved = np.empty_like(moving)
-    n = len(moving)
-    bounds = np.linspace(0, n, min(n_workers(n_jobs), n) + 1).astype(int)
-
-    def sweep(span: tuple[int, int]) -> None:
-        sweep_all(
-            moving,
-            fixed,
-            distances,
-            reach,
-            fixed_reach,
-            float(radius),
-            balance,
-            TOLERANCE,
-            *span,
-            moved,
-        )
-
-    spans: list[tuple[int, int]] = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
-    for _ in ordered_map(sweep, spans, n_jobs=n_jobs):
-        pass
+    team.each(
+        sweep_all,
+        moving,
+        fixed,
+        distances,
+        reach,
+        fixed_reach,
+        float(radius),
+        balance,
+        TOLERANCE,
+        moved,
+    )
     return moved
 
 

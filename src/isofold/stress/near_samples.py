@@ -12,12 +12,15 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
+from isofold._findings import setting
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
+from isofold.exceptions import InvalidInputError
 from isofold.linalg import coordinates_from_gram, landmark_scaling, principal_coordinates
-from isofold.neighbors import NeighborSearch, build_graph, build_search
-from isofold.neighbors.duplicates import Distinct, find_distinct
+from isofold.neighbors import NeighborSearch, build_graph
+from isofold.neighbors.duplicates import Distinct
 from isofold.neighbors.graph import NeighborGraph, distances_between_nodes
+from isofold.neighbors.near_points import NearPoints, no_neighbors
 from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.search.build import Neighbors
 from isofold.stress.kept_lengths import LengthsToKeep
@@ -78,29 +81,37 @@ class NearSamples:
         return self.distinct.n_nodes
 
     @classmethod
-    def read(cls, X: Any, metric: str, k: int, p: int, n_jobs: int | None) -> NearSamples:
+    def read(
+        cls,
+        X: Any,
+        metric: str,
+        k: int,
+        p: int,
+        n_jobs: int | None,
+        *,
+        ready: NearPoints | None = None,
+    ) -> NearSamples:
         """Return the samples with their k nearest neighbors and a start in p dimensions."""
         if metric != "precomputed":
-            return cls._of_points(X, k, p, n_jobs)
+            if ready is not None:
+                _check_ready(X, ready, k)
+            # A copy of the points: the map keeps them, and the caller may write to X.
+            return cls._of_points(ready or NearPoints.of(X, k, method="fast", n_jobs=n_jobs), k, p)
         if sp.issparse(X):
             return cls._of_graph(build_graph(X, metric="precomputed"), k, p)
         return cls._of_distances(X, k, p)
 
     @classmethod
-    def _of_points(cls, X: FloatArray, k: int, p: int, n_jobs: int | None) -> NearSamples:
-        distinct = find_distinct(X)
-        # A copy: the map keeps them, and the caller may write to X.
-        points = X[distinct.sample_of_node]
-        search = build_search(points, method="fast", n_jobs=n_jobs)
-        found = search.query_self(min(k, len(points) - 1)) if len(points) > 1 else _nobody()
-        axes = _leading_axes(points)
-        return cls._gathered(distinct, _lists_of(found), k, axes, axes[:, :p], search=search)
+    def _of_points(cls, near: NearPoints, k: int, p: int) -> NearSamples:
+        axes = _leading_axes(near.search.points)
+        lists = _lists_of(near.first(k))
+        return cls._gathered(near.distinct, lists, k, axes, axes[:, :p], search=near.search)
 
     @classmethod
     def _of_distances(cls, X: FloatArray, k: int, p: int) -> NearSamples:
         between, distinct = distances_between_nodes(X)
         n = len(between)
-        found = _nobody()
+        found = no_neighbors()
         if n > 1:
             found = Neighbors(*nearest_in_rows(between, min(k, n - 1), own=np.arange(n)))
         landmarks = _landmarks(n)
@@ -150,13 +161,21 @@ class NearSamples:
         return cls(distinct, lists.in_unit(unit), unit, wanted, start, search)
 
 
+def _check_ready(X: FloatArray, near: NearPoints, k: int) -> None:
+    """Refuse neighbors of other samples, or too few."""
+    n = near.distinct.n_samples
+    if len(X) != n:
+        msg = f"X has {len(X)} rows, but near has {n} samples. Pass the same samples."
+        raise InvalidInputError(msg)
+    found = near.found.indices.shape[1]
+    if found < min(k, near.n_nodes - 1):
+        msg = f"near has {found} neighbors of a sample. Pass at least {setting('n_neighbors', k)}."
+        raise InvalidInputError(msg)
+
+
 def n_kept(n_neighbors: int) -> int:
     """Return how many of the neighbors have lengths that are kept."""
     return max(1, round(KEPT_PART * n_neighbors))
-
-
-def _nobody() -> Neighbors:
-    return Neighbors(np.empty((1, 0)), np.empty((1, 0), dtype=np.intp))
 
 
 def _lists_of(found: Neighbors) -> NearLists:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from isofold._typing import BoolArray, FloatArray, IntArray
-from isofold.neighbors import NeighborGraph, balls_around, build_graph, nearest_source, subgraph
+from isofold.neighbors import NeighborGraph, balls_around, nearest_source, subgraph
 from isofold.neighbors.levina_bickel import inverse_dimensions
+from isofold.neighbors.near_points import NearPoints
 from isofold.survey.fullness import fullness
 
 __all__ = ["Clumps", "find_clumps"]
@@ -52,13 +53,17 @@ class Clumps:
     shapeless: float = 0.0
 
 
-def find_clumps(points: FloatArray, rng: np.random.RandomState) -> Clumps:
-    """Return the clumps of some points."""
+def find_clumps(
+    points: FloatArray, rng: np.random.RandomState, near: NearPoints | None = None
+) -> Clumps:
+    """Return the clumps of some points, of which the nearest others may be known."""
     if len(points) > MOST_NODES:
         points = points[np.sort(rng.choice(len(points), MOST_NODES, replace=False))]
+        near = None
     if len(points) < 2 * LEAST_NODES:
         return Clumps()
-    graph = build_graph(points, n_neighbors=N_NEIGHBORS, kind="union")
+    near = NearPoints.of(points, N_NEIGHBORS) if near is None else near
+    graph = near.graph(N_NEIGHBORS, kind="union")
     groups = _split_all(graph, _dimension(graph), rng)
     shapeless = sum(len(g) for g in groups if _is_shapeless(points, graph, g, rng))
     fractions = tuple(sorted((len(g) / graph.n_nodes for g in groups), reverse=True))

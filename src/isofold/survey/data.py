@@ -29,10 +29,18 @@ from isofold.neighbors import (
     resolve_graph,
     subgraph,
 )
-from isofold.neighbors.dimension import local_singular_values
+from isofold.neighbors.dimension import dimension_of_lists, local_singular_values
+from isofold.neighbors.near_points import NearPoints
 from isofold.survey.shapes import recognize_shapes
 
-__all__ = ["Survey", "SurveyedPart", "survey_graph", "survey_samples", "survey_shapes"]
+__all__ = [
+    "Survey",
+    "SurveyedPart",
+    "survey_graph",
+    "survey_neighbors",
+    "survey_samples",
+    "survey_shapes",
+]
 
 MOST_SAMPLES = 5000
 """Samples that are looked at, by default."""
@@ -174,6 +182,7 @@ def survey_samples(
     *,
     metric: str = "euclidean",
     max_samples: int = MOST_SAMPLES,
+    near: NearPoints | None = None,
     graph: NeighborGraph | None = None,
     has_shapes: bool = True,
     random_state: Any = None,
@@ -194,17 +203,21 @@ def survey_samples(
     if n > max_samples and not sp.issparse(X):
         rows = np.sort(rng.choice(n, max_samples, replace=False))
         X = X[rows] if is_points else X[np.ix_(rows, rows)]
+    if is_points and (near is None or X is not given):
+        near = survey_neighbors(X, n_jobs=n_jobs)
     if graph is None or X is not given:
-        graph = survey_graph(X, metric=metric, n_jobs=n_jobs)
+        graph = survey_graph(X, metric=metric, near=near, n_jobs=n_jobs)
+    near = _of_nodes(near, graph)
     points = X[graph.sample_of_node].astype(np.float64) if is_points else None
     components = connected_components(graph).members() if graph.n_nodes > 1 else [np.arange(1)]
     samples = np.bincount(graph.node_of_sample, minlength=graph.n_nodes)
-    dimension = _dimension(X, graph, np.arange(graph.n_nodes), metric)
+    dimension = _dimension(X, graph, np.arange(graph.n_nodes), metric, near)
     parts = tuple(
         _surveyed(
             X[graph.sample_of_node[nodes]] if is_points else None,
             int(samples[nodes].sum()),
             dimension if len(nodes) == graph.n_nodes else _dimension(X, graph, nodes, metric),
+            near if len(nodes) == graph.n_nodes else None,
         )
         for nodes in sorted(components, key=len, reverse=True)
     )
@@ -218,7 +231,9 @@ def survey_samples(
         dimension=dimension,
         parts=parts,
         sampling=_unevenness(graph),
-        shapes=survey_shapes(X, graph, metric=metric, random_state=rng) if has_shapes else (),
+        shapes=survey_shapes(X, graph, metric=metric, near=near, random_state=rng)
+        if has_shapes
+        else (),
     )
 
 
@@ -227,6 +242,7 @@ def survey_shapes(
     graph: NeighborGraph,
     *,
     metric: str = "euclidean",
+    near: NearPoints | None = None,
     is_thick: bool = False,
     random_state: Any = None,
 ) -> tuple[Finding, ...]:
@@ -234,15 +250,35 @@ def survey_shapes(
     if graph.n_nodes < LEAST_FOR_SHAPES:
         return ()
     points = X[graph.sample_of_node].astype(np.float64) if metric == "euclidean" else None
-    return recognize_shapes(points, graph, is_thick=is_thick, random_state=random_state)
+    return recognize_shapes(
+        points, graph, near=_of_nodes(near, graph), is_thick=is_thick, random_state=random_state
+    )
 
 
-def survey_graph(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) -> NeighborGraph:
+def survey_neighbors(X: FloatArray, *, n_jobs: int | None = None) -> NearPoints:
+    """Return points with as many neighbors as the survey looks at."""
+    return NearPoints.of(X, GAP_NEIGHBORS - 1, n_jobs=n_jobs)
+
+
+def survey_graph(
+    X: Any,
+    *,
+    metric: str = "euclidean",
+    near: NearPoints | None = None,
+    n_jobs: int | None = None,
+) -> NeighborGraph:
     """Return the graph by which data are looked at: of mutual neighbors, or of known distances."""
+    if near is not None:
+        return near.graph(NEIGHBORS, kind="mutual")
     if sp.issparse(X):
         # Known distances are a ready graph.
         return resolve_graph(X, Knn(), metric=metric, n_jobs=n_jobs)
     return resolve_graph(X, Mutual(), n_neighbors=NEIGHBORS, metric=metric, n_jobs=n_jobs)
+
+
+def _of_nodes(near: NearPoints | None, graph: NeighborGraph) -> NearPoints | None:
+    """Return the points if they are the nodes; none of these is two points that cannot be told."""
+    return near if near is not None and near.n_nodes == graph.n_nodes else None
 
 
 def _rank(points: FloatArray, dtype: np.dtype[Any]) -> int:
@@ -258,10 +294,18 @@ def _rank(points: FloatArray, dtype: np.dtype[Any]) -> int:
     return int((squares > largest**2 * squares[-1]).sum())
 
 
-def _dimension(X: Any, graph: NeighborGraph, nodes: IntArray, metric: str) -> float:
+def _dimension(
+    X: Any,
+    graph: NeighborGraph,
+    nodes: IntArray,
+    metric: str,
+    near: NearPoints | None = None,
+) -> float:
     """Return the Levina-Bickel estimate of some nodes; NaN if they are too few."""
     if len(nodes) < FEWEST:
         return float("nan")
+    if near is not None:
+        return dimension_of_lists(near.found.distances, X.shape[1])
     if sp.issparse(X):
         own = graph if len(nodes) == graph.n_nodes else subgraph(graph, nodes)
         value = dimension_of_lengths(own)
@@ -272,12 +316,17 @@ def _dimension(X: Any, graph: NeighborGraph, nodes: IntArray, metric: str) -> fl
     return levina_bickel_dimension(some, metric=metric).value
 
 
-def _surveyed(points: FloatArray | None, n_samples: int, dimension: float) -> SurveyedPart:
+def _surveyed(
+    points: FloatArray | None, n_samples: int, dimension: float, ready: NearPoints | None
+) -> SurveyedPart:
     if points is None or len(points) <= GAP_NEIGHBORS:
         return SurveyedPart(n_samples, dimension, None, float("nan"))
     points = points.astype(np.float64)
     some = nodes_between(len(points), SPECTRUM_SAMPLE)
-    near = build_search(points).query(points[some], GAP_NEIGHBORS).indices
+    if ready is None:
+        near = build_search(points).query(points[some], GAP_NEIGHBORS).indices
+    else:
+        near = np.column_stack([some, ready.found.indices[some]])
     values = np.concatenate(list(local_singular_values(points, near, by_products=True)))
     # Every neighborhood counts the same, whatever its size.
     values /= np.maximum(np.linalg.norm(values, axis=1, keepdims=True), np.finfo(np.float64).tiny)

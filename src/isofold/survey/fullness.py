@@ -70,7 +70,7 @@ def effective_rank(points: FloatArray) -> float:
 
 def _beyond(points: FloatArray, members: IntArray) -> FloatArray:
     """Return the mean fraction of variance beyond 1, 2, … directions."""
-    values = np.concatenate(list(local_singular_values(points, members))) ** 2
+    values = np.concatenate(list(local_singular_values(points, members, by_products=True))) ** 2
     totals = np.maximum(values.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     fractions = (values / totals).mean(axis=0)
     return np.maximum(1.0 - np.cumsum(fractions), 0.0)

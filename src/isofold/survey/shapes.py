@@ -33,6 +33,7 @@ from isofold._typing import FloatArray
 from isofold._validation import check_points
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import NeighborGraph
+from isofold.neighbors.near_points import NearPoints
 from isofold.survey.branching import Branching, find_branching
 from isofold.survey.closure import SEPARATE, Closure, find_closure
 from isofold.survey.clumps import Clumps, find_clumps
@@ -102,13 +103,15 @@ def recognize_shapes(
     points: FloatArray | None,
     graph: NeighborGraph,
     *,
+    near: NearPoints | None = None,
     is_thick: bool = False,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[Finding, ...]:
     """Look for shapes that no flat map can keep, or that are not manifolds.
 
     Data that are known to be thick, of more dimensions than curves and surfaces have, are only
-    looked at for clusters and clouds, which takes a fraction of the time.
+    looked at for clusters and clouds, which takes a fraction of the time. The nearest others of the
+    points are not looked for if they are known.
 
     Examples
     --------
@@ -129,7 +132,7 @@ def recognize_shapes(
     if points is None:
         # Rolled out without coordinates, bands and sheets are too much alike.
         return (_closed_curve(looks), _sphere(looks), branching)
-    clusters = _clusters(find_clumps(points, rng))
+    clusters = _clusters(find_clumps(points, rng, near))
     cloud = _cloud([] if clusters.is_raised else looks)
     shaped = [] if cloud.is_raised else looks
     if is_thick:

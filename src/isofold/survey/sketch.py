@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph
 
 from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold.linalg.eigen import eigh_extreme
 from isofold.neighbors import (
     NeighborGraph,
     find_outliers,
@@ -29,6 +30,9 @@ MOST_NODES, N_CELLS = 4000, 3000
 
 MOST_FEATURES, PCA_SAMPLE = 100, 400
 """Points of more features are described by as many directions of a sample of so many of them."""
+
+LEAST_LENGTH = 1e-6
+"""Standard deviation along a direction, over the largest, that rounding may have made."""
 
 LEAPING = 5.0
 """An edge leaps over a gap if it exceeds the mean edge at one of its ends by this factor."""
@@ -99,8 +103,13 @@ def reduced(points: FloatArray, rng: np.random.RandomState) -> FloatArray:
     if d <= MOST_FEATURES:
         return points
     sample = points[rng.choice(n, min(n, PCA_SAMPLE), replace=False)].astype(np.float64)
-    axes = np.linalg.svd(sample - sample.mean(axis=0), full_matrices=False)[2][:MOST_FEATURES]
-    return np.asarray(points @ axes.T.astype(points.dtype))
+    sample -= sample.mean(axis=0)
+    # Products of rows: directions that are lost in their rounding have no part in distances.
+    _, left = eigh_extreme(sample @ sample.T, min(len(sample), MOST_FEATURES))
+    axes = sample.T @ left
+    lengths = np.linalg.norm(axes, axis=0)
+    seen = lengths > LEAST_LENGTH * lengths.max()
+    return np.asarray(points @ (axes[:, seen] / lengths[seen]).astype(points.dtype))
 
 
 def sketch(

@@ -13,11 +13,13 @@ from sklearn.manifold import Isomap
 from sklearn.neighbors import kneighbors_graph
 
 from isofold import IPA, NeighborMap, Unfold, assess, datasets
+from isofold.embedding.unfold import measuring
 from isofold.embedding.unfold import trials as _trials
+from isofold.embedding.unfold.budget import Clock
 from isofold.embedding.unfold.rehearsal import HeldOut, judge, nearest_points
-from isofold.embedding.unfold.trials import FAR_WORTH
+from isofold.embedding.unfold.trials import CLEAR_LEAD, FAR_WORTH
 from isofold.exceptions import DoubtfulMapWarning
-from isofold.quality import procrustes_error, trustworthiness
+from isofold.quality import procrustes_error, summary, trustworthiness
 from isofold.survey import data, recognize_shapes
 from support.helpers import assert_embedder_contract, assert_equal_up_to_rigid_motion
 from support.unfold_cases import assert_told, model, sheet
@@ -84,6 +86,25 @@ def test_a_sheet_is_stitched_before_anything_is_rehearsed():
     assert "ipa" in {candidate.method for candidate in hurried.decision_.candidates}
 
 
+def test_a_million_samples_are_stitched_first_if_there_is_time():
+    # Stitching works on a sample of them, so that it takes hardly longer than 10,000.
+    assert Clock.started(300.0).is_ample(1_000_000, 3)
+    assert not Clock.started(300.0).is_ample(1_000_000, 5_000)
+    assert not Clock.started(60.0).is_ample(1_000_000, 3)
+
+
+def test_a_sheet_is_measured_by_lists_as_by_all_distances(monkeypatch):
+    monkeypatch.setattr(measuring, "LISTED", 60)
+    roll = datasets.swiss_roll(400, width=8.0, uniform=True, random_state=0)
+    Y = roll.truth + 0.1 * np.random.RandomState(1).normal(size=roll.truth.shape)
+    found = measuring._by_lists(roll.X, Y, 50, 3, 1)
+    expected = summary(roll.X, Y, n_samples=50, random_state=3)
+    assert found == expected
+    assert 0.0 < found.neighbor_error < 1.0 > found.trustworthiness
+    # Strangers side by side have ranks that lists do not hold.
+    assert measuring._by_lists(roll.X, Y[::-1], 50, 3, 1) is None
+
+
 def test_digits_are_mapped_by_neighbor_map():
     unfold, told = unfolded_digits()
     assert unfold.decision_.method == "neighbor_map"
@@ -105,13 +126,11 @@ def test_the_decision_rests_on_scores():
     unfold = unfolded_digits()[0]
     decision = unfold.decision_
     # Of so many dimensions, digits are no sheet: there is nothing to stitch.
-    assert [candidate.method for candidate in decision.candidates] == [
-        "local_mds",
-        "neighbor_map",
-        "pca",
-    ]
-    best = max(decision.candidates, key=lambda candidate: candidate.score)
-    assert best.method == decision.method
+    # The method that suits such data leads projection clearly, which settles it.
+    assert [candidate.method for candidate in decision.candidates] == ["neighbor_map", "pca"]
+    first, second = (candidate.score for candidate in decision.candidates)
+    assert decision.method == "neighbor_map"
+    assert first > CLEAR_LEAD * second
     for candidate in decision.candidates:
         assert 0.0 <= candidate.kept <= 1.0
         errors = min(1.0, candidate.length_error), min(1.0, candidate.shown_error)
@@ -123,6 +142,14 @@ def test_the_decision_rests_on_scores():
     evidence = unfolded_roll()[1].decision_.evidence
     assert {"misfit", "certified", "estimated_error"} <= set(evidence)
     assert evidence["misfit"] < 0.05
+
+
+def test_all_methods_are_rehearsed_where_none_leads_clearly(monkeypatch):
+    monkeypatch.setattr(_trials, "CLEAR_LEAD", 100.0)
+    with pytest.warns(DoubtfulMapWarning):
+        decision = model().fit(DIGITS[:100]).decision_
+    assert [c.method for c in decision.candidates] == ["local_mds", "neighbor_map", "pca"]
+    assert decision.method == max(decision.candidates, key=lambda c: c.score).method
 
 
 def test_both_length_errors_count():

@@ -35,17 +35,23 @@ from isofold._validation import (
 from isofold.embedding.embedder import Embedder
 from isofold.embedding.unfold.budget import Clock
 from isofold.embedding.unfold.decision import Decision, explain
+from isofold.embedding.unfold.measuring import MEASURED_NEIGHBORS, measure
 from isofold.embedding.unfold.trial import Trial
 from isofold.embedding.unfold.trials import Trials
 from isofold.exceptions import InvalidInputError
 from isofold.extension import fit_from_distances
 from isofold.linalg import PrincipalFrame, row_space_coordinates
 from isofold.neighbors import NeighborGraph
-from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.graph import distances_between_nodes
+from isofold.neighbors.near_points import NearPoints
 from isofold.neighbors.precomputed import nearest_in_rows
-from isofold.quality import MapSummary, summary
-from isofold.survey import Survey, survey_graph, survey_samples, survey_shapes
+from isofold.survey import (
+    Survey,
+    survey_graph,
+    survey_neighbors,
+    survey_samples,
+    survey_shapes,
+)
 from isofold.survey.data import MOST_SAMPLES
 
 __all__ = ["Unfold"]
@@ -60,13 +66,6 @@ EIGENVALUES_A_SECOND, FRACTION_FOR_POINTS = 1e9, 0.2
 
 LARGEST_ERROR = 0.01
 """Relative error of distances between neighbors up to which they are those of points."""
-
-MEASURED, LEAST_MEASURED, MEASURED_NEIGHBORS = 300, 100, 12
-"""Samples at which the finished map is measured, at most and at least, and neighbors of each."""
-
-MEASURED_PRODUCTS = 2e9
-"""Products of coordinates that measuring takes at most, unless for the fewest samples: all
-distances of each sample in some tenths of a second."""
 
 
 class Unfold(Embedder):
@@ -183,7 +182,9 @@ class Unfold(Embedder):
         trials = Trials(
             known,
             is_distances=points is None,
+            rehearsed=known if sight.is_sample_of(known) else sight.data,
             graph=sight.graph if sight.data is known else None,
+            near=sight.near if sight.data is known else None,
             survey=survey,
             rng=rng,
             clock=clock,
@@ -236,15 +237,19 @@ class Unfold(Embedder):
         if known.shape[0] > most and not sp.issparse(known):
             rows = np.sort(rng.choice(known.shape[0], most, replace=False))
             data = known[np.ix_(rows, rows)] if is_distances else known[rows]
+        near = None
         if not is_distances:
             data = row_space_coordinates(data)
-        return Sight(data, metric, survey_graph(data, metric=metric, n_jobs=self.n_jobs))
+            near = survey_neighbors(data, n_jobs=self.n_jobs)
+        graph = survey_graph(data, metric=metric, near=near, n_jobs=self.n_jobs)
+        return Sight(data, metric, near, graph)
 
     def _survey(self, sight: Sight, known: Any) -> Survey:
         """Survey the data, as points if there are points with the given distances."""
         survey = survey_samples(
             sight.data,
             metric=sight.metric,
+            near=sight.near,
             graph=sight.graph,
             has_shapes=False,
             n_jobs=self.n_jobs,
@@ -310,12 +315,15 @@ class Sight:
         Points, in the space of their rows if they have more columns than that; or distances.
     metric : str
         Which of the two.
+    near : NearPoints or None
+        The points with their nearest others.
     graph : NeighborGraph
         Their graph of mutual neighbors, or of known distances.
     """
 
     data: Any
     metric: str
+    near: NearPoints | None
     graph: NeighborGraph
 
     def is_sample_of(self, X: Any) -> bool:
@@ -330,7 +338,12 @@ class Sight:
         if trial.is_sheet or trial.is_exact or interrupted():
             return survey
         shapes = survey_shapes(
-            self.data, self.graph, metric=self.metric, is_thick=is_thick, random_state=rng
+            self.data,
+            self.graph,
+            metric=self.metric,
+            near=self.near,
+            is_thick=is_thick,
+            random_state=rng,
         )
         return replace(survey, shapes=shapes)
 
@@ -355,35 +368,3 @@ def points_of(distances: Any, clock: Clock) -> FloatArray | None:
         if (np.abs(found - wanted) > LARGEST_ERROR * wanted).any():
             return None
     return np.asarray(points[distinct.node_of_sample])
-
-
-@stage("quality")
-def measure(
-    X: Any,
-    trial: Trial,
-    *,
-    metric: str,
-    rng: np.random.RandomState,
-    n_jobs: int | None,
-) -> MapSummary:
-    """Return how true a map is, measured at some samples; copies count once."""
-    if trial.is_exact:
-        return MapSummary(1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    if sp.issparse(X):
-        return MapSummary(np.nan, np.nan, float(trial.embedder.length_errors_.median))
-    if metric == "euclidean":
-        rows = find_distinct(X).sample_of_node
-        X = X if len(rows) == len(X) else X[rows]
-    else:
-        X, distinct = distances_between_nodes(X)
-        rows = distinct.sample_of_node
-    n_measured = min(MEASURED, max(LEAST_MEASURED, int(MEASURED_PRODUCTS / X.size)))
-    return summary(
-        X,
-        trial.embedding[rows],
-        n_neighbors=MEASURED_NEIGHBORS,
-        metric=metric,
-        n_samples=n_measured if len(rows) > n_measured else None,
-        random_state=int(rng.randint(2**31 - 1)),
-        n_jobs=n_jobs,
-    )
