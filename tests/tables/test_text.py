@@ -31,6 +31,16 @@ def test_markers_of_the_missing(read):
     assert word.values.tolist() == ["x"] + [None] * len(markers)
 
 
+def test_blanks_around_repeated_text_and_numbers(read):
+    rows = "".join(f"{word},{number},NA\n" for word, number in [("x ", " 1.5"), (" NA", "NA ")] * 3)
+    table = read(f"word,number,nothing\nx,2,\n{rows}")
+    word, number, nothing = table.columns
+    assert word.values.tolist() == ["x"] + ["x", None] * 3
+    np.testing.assert_array_equal(number.values, [2.0] + [1.5, np.nan] * 3)
+    assert number.kind == nothing.kind == "number"
+    assert nothing.is_empty
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_delimiters_are_found(read, delimiter):
     text = 'a,b,"c, or; more | here\tthere"\n1,2.5,x\n3,4.5,"y,z"\n'

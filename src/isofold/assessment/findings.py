@@ -15,7 +15,7 @@ from isofold.assessment.verdict import POOR_LENGTHS, POOR_NEIGHBORS
 from isofold.neighbors.spanning import component_labels
 from isofold.quality import Scorecard
 
-__all__ = ["diagnose", "find_in_model", "find_without_data", "read_decision"]
+__all__ = ["component_sizes", "diagnose", "find_in_model", "find_without_data", "read_decision"]
 
 POOR_TAIL = 0.5
 """Relative error of one in twenty neighbor lengths beyond which there is a doubt."""
@@ -106,7 +106,7 @@ def _find_unproved(proof: Proof, own: Iterable[Finding]) -> Iterator[Finding]:
 
 def _find_components(card: Scorecard, own: Iterable[Finding]) -> Iterator[Finding]:
     """Yield that neighbors do not join all points, unless a model knows."""
-    sizes = _component_sizes(card.near.indices)
+    sizes = component_sizes(card.near.indices)
     if len(sizes) > 1 and not _is_known(ABOUT_COMPONENTS, own):
         yield Finding.checked(
             "separate_points",
@@ -168,7 +168,7 @@ def _is_known(codes: frozenset[str], own: Iterable[Finding]) -> bool:
     return any(f.code in codes and f.severity is not Severity.CHECKED for f in own)
 
 
-def _component_sizes(indices: IntArray) -> IntArray:
+def component_sizes(indices: IntArray) -> IntArray:
     """Return the sizes of the components into which neighbors join points, the largest first."""
     # The nearest few make large components, which all neighbors join.
     n, nearest = len(indices), indices[:, :NEAREST_FEW]

@@ -283,7 +283,7 @@ def labels_of(column: Column, rows: IntArray) -> npt.NDArray[Any]:
 
 def _filled(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return text with "" where it is missing."""
-    return np.where(np.equal(values, None), "", values)
+    return np.where(values == np.array(None), "", values)
 
 
 def _others_of(
