@@ -63,7 +63,7 @@ def _table() -> Path:
     return path
 
 
-def _embed(path: Path, method: str, outputs: tuple[str, ...]) -> dict[str, float]:
+def _embed(path: Path, options: tuple[str, ...], outputs: tuple[str, ...]) -> dict[str, float]:
     """Run the command and return the seconds of its stages."""
     began = time.perf_counter()
     from isofold.cli.main import main as group
@@ -72,8 +72,8 @@ def _embed(path: Path, method: str, outputs: tuple[str, ...]) -> dict[str, float
     spent = _Stages()
     names = {".csv": "--output", ".html": "--report", ".iso": "--model"}
     with tempfile.TemporaryDirectory() as folder:
-        options = [w for end in outputs for w in (names[end], f"{folder}/map{end}")]
-        arguments = ["embed", str(path), "--label", "side", "--method", method, *options]
+        written = [w for end in outputs for w in (names[end], f"{folder}/map{end}")]
+        arguments = ["embed", str(path), "--label", "side", *options, *written]
         code = run(group, arguments)
     if code:
         msg = f"the command ended with code {code}"
@@ -133,15 +133,16 @@ CASES = [
     *(
         Case(
             f"{TASK}, {what}",
-            f"isofold, {method}",
+            f"isofold, {method}{cores}",
             _table,
-            partial(_embed, method=method, outputs=outputs),
+            partial(_embed, options=("--method", method, *options), outputs=outputs),
         )
         for what, outputs in (
             ("map, model and page", (".csv", ".iso", ".html")),
             ("map alone", (".csv",)),
         )
         for method in ("auto", "ipa")
+        for cores, options in (("", ()), (", all cores", ("--jobs", "-1")))
     ),
     Case(f"{TASK}, map alone", "limit: pyarrow reads and writes", _table, _read_and_write),
 ]
