@@ -30,6 +30,7 @@ SUITES = (
     "structure",
     "report",
     "storage",
+    "command_line",
     "mixed",
     "streaming",
     "ipa_accuracy",

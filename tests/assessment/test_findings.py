@@ -4,6 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -11,10 +13,25 @@ from sklearn.preprocessing import StandardScaler
 from isofold import IPA, MVU, PLML, LocalMDS, OutOfSample, Unfold, assess
 from isofold._findings import Diagnosis, Finding, Severity
 from isofold._format import percent
-from isofold.assessment.findings import find_in_model, find_without_data
+from isofold.assessment.findings import component_sizes, find_in_model, find_without_data
 from isofold.assessment.proof import find_proof
 from isofold.exceptions import DisconnectedGraphWarning, DoubtfulMapWarning
 from isofold.sdp import LowRankSDP
+
+
+@pytest.mark.parametrize("spread", [3, 10, 200])
+@pytest.mark.parametrize("n_neighbors", [1, 3, 7])
+def test_components_are_those_of_all_neighbors(spread, n_neighbors):
+    steps = np.random.default_rng(spread).integers(1, spread, (1000, n_neighbors))
+    # Neighbors within blocks of ten, hundreds or all, so that some blocks stay apart.
+    first = np.arange(1000)[:, None] // (5 * spread) * (5 * spread)
+    indices = np.minimum(first + (np.arange(1000)[:, None] + steps) % (5 * spread), 999)
+    graph = coo_array(
+        (np.ones(indices.size), (np.repeat(np.arange(1000), n_neighbors), indices.ravel()))
+    )
+    labels = connected_components(graph.tocsr(), directed=False)[1]
+    expected = np.sort(np.bincount(labels))[::-1]
+    np.testing.assert_array_equal(component_sizes(indices), expected)
 
 
 def codes(findings):

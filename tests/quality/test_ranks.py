@@ -11,6 +11,8 @@ from isofold.quality import (
     neighbor_error,
     trustworthiness,
 )
+from isofold.quality.distances import compare
+from isofold.quality.ranks import embedded_ranks, excess_ranks, input_ranks
 from support import naive
 from support.hypothesis_profiles import examples
 from support.quick import quick_first
@@ -190,3 +192,17 @@ def test_arguments_that_make_no_sense_are_named():
         mean_relative_rank_error(X, Y, neighbors_of="both")
     with pytest.raises(InvalidInputError, match="at least 4 points"):
         coranking_curve(X[:3], Y[:3])
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-3, 0.3])
+def test_ranks_beyond_k_are_those_of_all_distances(noise):
+    grid = np.stack(np.meshgrid(np.arange(15.0), np.arange(15.0)), axis=-1).reshape(-1, 2)
+    rng = np.random.default_rng(0)
+    for points in (grid, rng.normal(size=(200, 3)), np.repeat(grid[:60], 4, axis=0)):
+        comparison = compare(points, points + noise * rng.normal(size=points.shape))
+        found = excess_ranks(comparison, 5)
+        exact = input_ranks(comparison, 5), embedded_ranks(comparison, 5)
+        for some, all_ranks in zip(found, exact, strict=True):
+            np.testing.assert_array_equal(
+                np.sort(np.maximum(some, 5)), np.sort(np.maximum(all_ranks, 5))
+            )

@@ -1,6 +1,7 @@
 """The page as a file: well-formed, safe, within its budget, and refused where it cannot be made."""
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -123,6 +124,22 @@ def test_arrays_are_packed_without_loss():
         np.testing.assert_array_equal(read_block(elements, block), array)
     assert read_block(elements, texts) == list(HOSTILE)
     assert [block["gzip"] for block in blocks] == [False, True, True, False, False]
+
+
+def test_long_arrays_are_packed_by_the_strategy_that_suits():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=200_000).astype(np.float32)
+    # Periods of 999 numbers: repeated, but without runs.
+    repeated = np.resize(rng.integers(0, 200, 999).astype(np.uint8), 800_000)
+    packer = Packer()
+    for array in (noise, repeated):
+        block = packer.add_array(array)
+        elements = Elements(packer.html())
+        np.testing.assert_array_equal(read_block(elements, block), array)
+        planes = array.view(np.uint8).reshape(len(array), -1).T.tobytes()
+        plain = gzip.compress(planes, 6, mtime=0)
+        packed = base64.b64decode(elements.texts[f"block-{block['block']}"])
+        assert len(packed) <= len(plain)
 
 
 def test_rounding_keeps_three_digits():

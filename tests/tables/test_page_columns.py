@@ -49,12 +49,23 @@ def test_numbers(values, expected):
         (pd.Series(["y", "x", None], dtype="category"), ["y", "x", None]),
         (pd.Series(["y", pd.NA, "z"], dtype="string"), ["y", None, "z"]),
         ([None, NAN, pd.NaT], [None, None, None]),
+        (["1", 1, True], ["1", "1", "True"]),
+        (np.array(["b", "", "b"]), ["b", None, "b"]),
+        (np.array([True, True, True]), ["true", "true", "true"]),
     ],
 )
 def test_classes(values, expected):
     column = read_column(values, 3, name="x")
     assert column.kind == "class"
     assert words(column) == expected
+
+
+def test_classes_are_those_that_occur():
+    assert read_column(np.array([True, True]), 2, name="x").table == ("true",)
+    texts = np.array(["b", None, "a", "b", "\ud800", "?"] * 50, dtype=object)
+    column = read_column(texts, 300, name="x")
+    assert column.table == ("?", "a", "b")
+    assert words(column) == ["b", None, "a", "b", "?", "?"] * 50
 
 
 def test_classes_are_ordered_as_people_order_them():

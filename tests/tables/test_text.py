@@ -31,6 +31,16 @@ def test_markers_of_the_missing(read):
     assert word.values.tolist() == ["x"] + [None] * len(markers)
 
 
+def test_blanks_around_repeated_text_and_numbers(read):
+    rows = "".join(f"{word},{number},NA\n" for word, number in [("x ", " 1.5"), (" NA", "NA ")] * 3)
+    table = read(f"word,number,nothing\nx,2,\n{rows}")
+    word, number, nothing = table.columns
+    assert word.values.tolist() == ["x"] + ["x", None] * 3
+    np.testing.assert_array_equal(number.values, [2.0] + [1.5, np.nan] * 3)
+    assert number.kind == nothing.kind == "number"
+    assert nothing.is_empty
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_delimiters_are_found(read, delimiter):
     text = 'a,b,"c, or; more | here\tthere"\n1,2.5,x\n3,4.5,"y,z"\n'
@@ -106,8 +116,30 @@ def test_position_of_a_bad_byte_far_into_the_file(read):
         read(start + b"\xff,1\n")
 
 
-def test_types_that_change_late_in_a_large_file(read, monkeypatch):
-    monkeypatch.setattr("isofold.tables.text.LARGEST_BLOCK", 4096)
+def test_rows_longer_than_a_block_are_read(read, monkeypatch):
+    monkeypatch.setattr("isofold.tables.text.BLOCK", 4096)
+    text = "".join(f"{i},word\n" for i in range(3000))
+    table = read(f"a,b\n{text}7,{'x' * 50_000}\n{text}")
+    number, word = table.columns
+    assert number.values.tolist() == [*range(3000), 7, *range(3000)]
+    assert [len(value) for value in word.values[2999:3002]] == [4, 50_000, 4]
+
+
+@pytest.mark.parametrize("late", ["1.5", "NA", "true", "2020-02-02", "word", '"a\nb"'])
+@pytest.mark.parametrize("early", ["1", "NA", "true", "2020-01-01", "word", '" 1"'])
+def test_blocks_do_not_matter(read, monkeypatch, early, late):
+    text = "a,b\n" + f"{early},2\n" * 500 + f"{late},3\n" * 500
+    whole = read(text)
+    monkeypatch.setattr("isofold.tables.text.BLOCK", 1024)
+    parts = read(text)
+    for column, same in zip(parts.columns, whole.columns, strict=True):
+        assert column.values.dtype == same.values.dtype
+        np.testing.assert_array_equal(column.values, same.values)
+
+
+@pytest.mark.parametrize("block", ["BLOCK", "LARGEST_BLOCK"])
+def test_types_that_change_late_in_a_large_file(read, monkeypatch, block):
+    monkeypatch.setattr(f"isofold.tables.text.{block}", 4096)
     rows = "".join(f"{i},{i},{i}\n" for i in range(3000))
     table = read(f"a,b,c\n{rows}1.5,word,NA\n")
     assert [column.kind for column in table.columns] == ["number", "text", "number"]

@@ -201,5 +201,7 @@ def test_what_the_system_refuses_is_told(tmp_path, monkeypatch):
 
 
 def test_arrow_knows_no_half_characters(tmp_path):
-    write_table(tmp_path / "a.parquet", {"word": np.array(["a\udcff", None], dtype=object)})
-    assert pa.parquet.read_table(tmp_path / "a.parquet")["word"].to_pylist() == ["a?", None]
+    words = np.array(["a\udcff", None, "b", "a\udcff"], dtype=object)
+    write_table(tmp_path / "a.parquet", {"word": words})
+    written = pa.parquet.read_table(tmp_path / "a.parquet")["word"]
+    assert written.to_pylist() == ["a?", None, "b", "a?"]

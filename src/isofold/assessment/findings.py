@@ -6,20 +6,22 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from isofold._findings import Diagnosis, Finding, Severity, tells_findings
 from isofold._typing import IntArray
 from isofold.assessment.assessment import LengthRatios, Proof
 from isofold.assessment.models import last_step, steps_inside
 from isofold.assessment.verdict import POOR_LENGTHS, POOR_NEIGHBORS
+from isofold.neighbors.spanning import component_labels
 from isofold.quality import Scorecard
 
-__all__ = ["diagnose", "find_in_model", "find_without_data", "read_decision"]
+__all__ = ["component_sizes", "diagnose", "find_in_model", "find_without_data", "read_decision"]
 
 POOR_TAIL = 0.5
 """Relative error of one in twenty neighbor lengths beyond which there is a doubt."""
+
+NEAREST_FEW = 3
+"""Neighbors that join most points."""
 
 OTHER_UNIT = 2.0
 """Factor between lengths on the map and in the data from which distances cannot be read off it."""
@@ -104,7 +106,7 @@ def _find_unproved(proof: Proof, own: Iterable[Finding]) -> Iterator[Finding]:
 
 def _find_components(card: Scorecard, own: Iterable[Finding]) -> Iterator[Finding]:
     """Yield that neighbors do not join all points, unless a model knows."""
-    sizes = _component_sizes(card.near.indices)
+    sizes = component_sizes(card.near.indices)
     if len(sizes) > 1 and not _is_known(ABOUT_COMPONENTS, own):
         yield Finding.checked(
             "separate_points",
@@ -166,11 +168,14 @@ def _is_known(codes: frozenset[str], own: Iterable[Finding]) -> bool:
     return any(f.code in codes and f.severity is not Severity.CHECKED for f in own)
 
 
-def _component_sizes(indices: IntArray) -> IntArray:
+def component_sizes(indices: IntArray) -> IntArray:
     """Return the sizes of the components into which neighbors join points, the largest first."""
-    n, k = indices.shape
-    graph = sp.csr_array(
-        (np.ones(n * k, dtype=np.int8), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
-    )
-    labels = connected_components(graph, directed=True, connection="weak")[1]
-    return np.sort(np.bincount(labels))[::-1]
+    # The nearest few make large components, which all neighbors join.
+    n, nearest = len(indices), indices[:, :NEAREST_FEW]
+    starts = np.repeat(np.arange(n), nearest.shape[1])
+    labels = component_labels(n, np.column_stack([starts, nearest.ravel()]))
+    ends = labels[indices]
+    is_joint = ends != labels[:, None]
+    joints = np.column_stack([np.repeat(labels, is_joint.sum(axis=1)), ends[is_joint]])
+    joined = component_labels(int(labels.max()) + 1, joints)
+    return np.sort(np.bincount(joined[labels]))[::-1]

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state, get_tags
 
 from isofold._memory import block_rows
@@ -148,10 +147,12 @@ def count_ratios(card: Scorecard) -> LengthRatios:
     n_bins = 2 * round(1.0 / RATIO_STEP) + 1
     edges = unit * RATIO_STEP * (np.arange(n_bins + 1) - 0.5)
     edges[0] = 0.0
-    bins = np.clip(np.floor(ratio / (unit * RATIO_STEP) + 0.5), 0, n_bins - 1).astype(np.intp)
+    bins = ratio / (unit * RATIO_STEP)
+    bins += 0.5
+    np.minimum(bins, n_bins - 1, out=bins)
     return LengthRatios(
         edges=edges,
-        counts=np.bincount(bins, minlength=n_bins),
+        counts=np.bincount(bins.astype(np.intp), minlength=n_bins),
         median=median,
         within_tenth=float(np.mean(np.abs(ratio - 1.0) <= 0.1)),
     )
@@ -210,7 +211,8 @@ def _lengths(points: FloatArray, first: IntArray, second: IntArray) -> FloatArra
     step = block_rows(3 * 8 * points.shape[1], len(first))
     for start in range(0, len(first), step):
         some = slice(start, start + step)
-        steps = points[first[some]].astype(np.float64) - points[second[some]]
+        steps = np.take(points, first[some], axis=0).astype(np.float64, copy=False)
+        steps -= np.take(points, second[some], axis=0)
         lengths[some] = np.sqrt(np.einsum("ij,ij->i", steps, steps))
     return lengths
 
@@ -295,6 +297,9 @@ def _find_spectrum(
         return known
     if metric == "precomputed":
         return VarianceSpectrum(card.spectrum, card.n_components, "principal axes of the map")
+    # A tenth of a second, which models that know their variances need not wait.
+    from sklearn.decomposition import PCA
+
     rows: IntArray | slice = slice(None)
     if X.size > MOST_NUMBERS:
         n_rows = max(2 * MOST_VARIANCES, MOST_NUMBERS // X.shape[1])

@@ -13,16 +13,24 @@ nearest-neighbor error ψ is eq. 5.21 of Khajehpour Tadavani (2013), MRRE eq. 5.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from isofold._findings import parameter, setting
-from isofold._typing import FloatArray, IntArray
+from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_count, check_n_neighbors
 from isofold.exceptions import InvalidInputError
 from isofold.quality.distances import Comparison, compare, nearest
+from isofold.quality.neighborhoods import neighborhoods_of, shown_neighborhoods_of
 from isofold.quality.score import RowSample, Score, mean_score
+
+IN_INPUT, IN_EMBEDDING = 0, 1
+"""In which space of a comparison neighbors are looked for."""
+
+TIE = 1e-9
+"""Relative difference of distances that rounding cannot make, whatever computes them."""
 
 
 def trustworthiness(
@@ -200,12 +208,39 @@ def check_half_neighbors(n_neighbors: Any, n_points: int) -> int:
 
 def input_ranks(comparison: Comparison, k: int) -> IntArray:
     """Ranks r_X of the k nearest in the embedding, shape (n_sampled, k), nearest first."""
-    return _displaced_ranks(comparison, k, neighbors_in_input=False)
+    return _displaced_ranks(comparison, k, (IN_EMBEDDING,))[0]
 
 
 def embedded_ranks(comparison: Comparison, k: int) -> IntArray:
     """Ranks r_Y of the k nearest in the input, shape (n_sampled, k), nearest first."""
-    return _displaced_ranks(comparison, k, neighbors_in_input=True)
+    return _displaced_ranks(comparison, k, (IN_INPUT,))[0]
+
+
+def excess_ranks(comparison: Comparison, k: int) -> IntArray:
+    """Ranks r_X and r_Y as `input_ranks` and `embedded_ranks` have them, as far as they exceed k.
+
+    Distances to all points are compared only around points whose k nearest are not the same before
+    and after for certain; elsewhere the ranks are 1 to k in any order.
+    """
+    sample = comparison.sample
+    is_open = ~_is_kept(comparison, k)
+    ranks = np.tile(np.arange(1, k + 1), (2, len(sample.indices), 1))
+    if is_open.any():
+        some = RowSample(sample.indices[is_open], sample.n_points)
+        there = _displaced_ranks(replace(comparison, sample=some), k, (IN_EMBEDDING, IN_INPUT))
+        ranks[:, is_open] = there
+    return ranks
+
+
+def _is_kept(comparison: Comparison, k: int) -> BoolArray:
+    """Return around which points the k nearest before and after are the same, without ties."""
+    n_rows = len(comparison.sample.indices)
+    if comparison.input.points is None or k + 1 >= comparison.sample.n_points:
+        return np.zeros(n_rows, dtype=bool)
+    near, shown = neighborhoods_of(comparison, k + 1), shown_neighborhoods_of(comparison, k + 1)
+    same = np.sort(near.indices[:, :k]) == np.sort(shown.indices[:, :k])
+    is_clear = (each[:, k] > (1.0 + TIE) * each[:, k - 1] for each in (near.before, shown.after))
+    return np.logical_and.reduce([same.all(axis=1), *is_clear])
 
 
 def intrusion_score(ranks: IntArray, sample: RowSample) -> Score:
@@ -230,15 +265,19 @@ def rank_error_score(ranks: IntArray, sample: RowSample) -> Score:
     return mean_score(errors, sample, bounds=(0, 1.1))
 
 
-def _displaced_ranks(comparison: Comparison, k: int, *, neighbors_in_input: bool) -> IntArray:
-    spaces = comparison.input, comparison.embedding
-    near, ranked = spaces if neighbors_in_input else spaces[::-1]
+def _displaced_ranks(comparison: Comparison, k: int, spaces: tuple[int, ...]) -> IntArray:
+    """Ranks in the other space of the k nearest in each of some spaces, (space, n_sampled, k)."""
 
     def of_block(rows: IntArray) -> IntArray:
-        pairs = zip(near.others(rows), ranked.others(rows), strict=True)
-        return np.stack([_ranks_of(nearest(here, k), there) for here, there in pairs])
+        pairs = zip(comparison.input.others(rows), comparison.embedding.others(rows), strict=True)
+        return np.stack(
+            [
+                [_ranks_of(nearest(pair[here], k), pair[1 - here]) for here in spaces]
+                for pair in pairs
+            ]
+        )
 
-    return np.concatenate(list(comparison.map_blocks(of_block)))
+    return np.concatenate(list(comparison.map_blocks(of_block))).swapaxes(0, 1)
 
 
 def _ranks_of(points: IntArray, distances: FloatArray) -> IntArray:

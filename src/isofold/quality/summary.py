@@ -137,7 +137,7 @@ def _rank_figures(comparison: Comparison, k: int) -> tuple[float, float, float]:
     """Return trustworthiness, continuity and neighbors lost; NaN for neighborhoods of nobody."""
     if not k:
         return np.nan, np.nan, np.nan
-    before, after = ranks.input_ranks(comparison, k), ranks.embedded_ranks(comparison, k)
+    before, after = ranks.excess_ranks(comparison, k)
     sample = comparison.sample
     return (
         float(ranks.intrusion_score(before, sample)),

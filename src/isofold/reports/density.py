@@ -82,7 +82,7 @@ def pack_density(
         "steps": steps.tolist(),
         "tile": TILE,
         "tiles": packer.add_array(numbers.astype(np.int32)),
-        "codes": packer.add_array(tiles.ravel(), is_noise=True),
+        "codes": packer.add_array(tiles.ravel()),
     }
     return packed, _notes(density, level)
 

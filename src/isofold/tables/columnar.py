@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from isofold._typing import IntArray
 from isofold.tables.sources import Source, refuse_bomb, require_room
 from isofold.tables.table import EXACT, Column, Table, as_floats
 from isofold.tables.text_safety import listed, one_line, refusal
@@ -109,7 +110,7 @@ def _columns_from(name: str, values: Any, rounded: list[str]) -> list[Column]:
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return [_text_or_numbers(name, values)]
     if types.is_temporal(kind):
-        return [Column(name, _text(values.cast(pa.string())))]
+        return [Column(name, _texts(*_coded(values.cast(pa.string()))))]
     if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
         return _columns_from_list(name, values)
     return []
@@ -126,15 +127,12 @@ def column_of(name: str, values: Any) -> Column:
 def text_of(values: Any) -> npt.NDArray[Any]:
     """Return an array of Arrow as text, None where it is missing."""
     import pyarrow as pa
-    from pyarrow import compute, types
-
-    from isofold.tables.sniff import MISSING
+    from pyarrow import types
 
     if types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
-    trimmed = compute.utf8_trim_whitespace(values.cast(pa.string()))
-    is_missing = compute.is_in(trimmed, value_set=pa.array(MISSING))
-    return _text(pa.chunked_array([compute.if_else(is_missing, pa.scalar(None), trimmed)]))
+    distinct, codes = _coded(values.cast(pa.string()))
+    return _texts(_known(distinct), codes)
 
 
 def _is_rounded(numbers: npt.NDArray[Any]) -> bool:
@@ -154,34 +152,46 @@ def _numbers(values: Any) -> npt.NDArray[Any]:
     return numbers.astype(np.float64)
 
 
-def _text(values: Any) -> npt.NDArray[Any]:
-    """Return text as objects, every distinct value stored once."""
-    encoded = values.combine_chunks().dictionary_encode()
-    codes = encoded.indices.to_numpy(zero_copy_only=False)
-    distinct = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
-    codes = (
-        np.where(np.isnan(codes), len(distinct) - 1, codes) if codes.dtype.kind == "f" else codes
-    )
-    texts: npt.NDArray[Any] = distinct[codes.astype(np.intp)]
-    return texts
-
-
 def _text_or_numbers(name: str, values: Any) -> Column:
     """Return text as numbers if blanks around them or around marks of the missing hid them."""
+    import pyarrow as pa
+
+    distinct, codes = _coded(values)
+    known = _known(distinct)
+    try:
+        numbers = _numbers(pa.chunked_array([known.cast(pa.float64())]))
+    except pa.ArrowInvalid:
+        return Column(name, _texts(known, codes))
+    return Column(name, np.append(numbers, np.nan)[codes])
+
+
+def _coded(values: Any) -> tuple[Any, IntArray]:
+    """Return the distinct values, and which of them every entry is; none, the last, if missing."""
+    import pyarrow as pa
+
+    encoded = values.dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    distinct = encoded.dictionary
+    return distinct, encoded.indices.fill_null(len(distinct)).to_numpy()
+
+
+def _known(texts: Any) -> Any:
+    """Return an array of text without blanks around it, and without marks of the missing."""
     import pyarrow as pa
     from pyarrow import compute
 
     from isofold.tables.sniff import MISSING
 
-    trimmed = compute.utf8_trim_whitespace(values)
+    trimmed = compute.utf8_trim_whitespace(texts)
     is_missing = compute.is_in(trimmed, value_set=pa.array(MISSING))
-    filled = compute.if_else(is_missing, pa.scalar(None, trimmed.type), trimmed)
-    if filled.null_count == len(filled):
-        return Column(name, np.full(len(filled), np.nan))
-    try:
-        return Column(name, _numbers(filled.cast(pa.float64())))
-    except pa.ArrowInvalid:
-        return Column(name, _text(filled))
+    return compute.if_else(is_missing, pa.scalar(None, trimmed.type), trimmed)
+
+
+def _texts(distinct: Any, codes: IntArray) -> npt.NDArray[Any]:
+    """Return text as objects, every distinct value stored once."""
+    texts: npt.NDArray[Any] = np.array([*distinct.to_pylist(), None], dtype=object)[codes]
+    return texts
 
 
 def _columns_from_list(name: str, values: Any) -> list[Column]:

@@ -40,7 +40,7 @@ def load_utf8(source: Source, encoding: str) -> bytes:
     else:
         _refuse_other_encodings(raw, source)
     text = raw.removeprefix(codecs.BOM_UTF8)
-    if not text.strip():
+    if not text or text.isspace():
         raise refusal(source.name, "the file holds only blanks. Was it saved completely?")
     if text.count(b'"') % 2:
         _refuse_open_quotes(text, source)
@@ -113,6 +113,8 @@ def _refuse_other_encodings(raw: bytes, source: Source) -> None:
             problem = f"the text is encoded as {name.upper()}, not UTF-8. Pass --encoding {name}."
             raise refusal(source.name, problem)
     _refuse_nul(raw, source)
+    if raw.isascii():
+        return
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(raw), CHUNK):
         end = min(len(raw), start + CHUNK)

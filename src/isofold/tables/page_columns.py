@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
+from isofold.tables.distinct import distinct_of
 from isofold.tables.text_safety import plain
 
 __all__ = [
@@ -67,16 +68,15 @@ def number_column(name: str, values: Any) -> PageColumn:
     return PageColumn(name, "number", numbers)
 
 
-def class_column(name: str, texts: list[str], missing: BoolArray) -> PageColumn:
-    """Return a column of classes, ordered as a reader would order them."""
-    different = sorted({t for t, gap in zip(texts, missing, strict=True) if not gap}, key=_natural)
-    code_of = {text: code for code, text in enumerate(different)}
-    codes = np.fromiter(
-        (MISSING if gap else code_of[t] for t, gap in zip(texts, missing, strict=True)),
-        dtype=np.int32,
-        count=len(texts),
-    )
-    return PageColumn(name, "class", codes, tuple(different))
+def class_column(name: str, texts: list[str | None], chosen: IntArray) -> PageColumn:
+    """Return a column of classes, ordered as a reader would order them.
+
+    Every row has one of the texts; None is missing.
+    """
+    different = sorted({text for text in texts if text is not None}, key=_natural)
+    code_of = {None: MISSING} | {text: code for code, text in enumerate(different)}
+    codes = np.array([code_of[text] for text in texts], dtype=np.int32)
+    return PageColumn(name, "class", codes[chosen], tuple(different))
 
 
 def read_column(values: Any, n_points: int, *, name: str, is_label: bool = False) -> PageColumn:
@@ -94,8 +94,8 @@ def read_column(values: Any, n_points: int, *, name: str, is_label: bool = False
         seconds = array / np.timedelta64(1, "s")
         return number_column(f"{name} (seconds)", seconds)
     if kind == "b":
-        texts = ["true" if value else "false" for value in array]
-        return class_column(name, texts, np.zeros(n_points, dtype=bool))
+        different, chosen = np.unique(array, return_inverse=True)
+        return class_column(name, ["true" if value else "false" for value in different], chosen)
     if kind in "iuf":
         column = number_column(name, array)
         return _numbers_as_classes(column) if is_label and _are_names(column.values) else column
@@ -169,19 +169,20 @@ def _categories(values: Any, n_points: int, *, name: str) -> PageColumn:
 
 def _mixture(array: npt.NDArray[Any], *, name: str, is_label: bool) -> PageColumn:
     """Return a column of Python objects: numbers if all are, else text."""
-    missing = np.fromiter((_is_missing(value) for value in array), dtype=bool, count=len(array))
-    present = array[~missing]
-    if array.dtype.kind == "O" and len(present) and all(_is_number(value) for value in present):
-        numbers = np.full(len(array), np.nan)
-        numbers[~missing] = [float(value) for value in present]
-        return read_column(numbers, len(array), name=name, is_label=is_label)
-    if len(present) and all(isinstance(value, bool | np.bool_) for value in present):
-        return class_column(name, [plain(value).lower() for value in array], missing)
-    if len(present) and all(isinstance(value, dt.date) for value in present):
-        times = np.full(len(array), np.nan)
-        times[~missing] = [_milliseconds(value) for value in present]
-        return PageColumn(name, "time", times)
-    return class_column(name, [plain(value) for value in array], missing)
+    values, chosen = distinct_of(array)
+    known = [None if _is_missing(value) else value for value in values]
+    present = [value for value in known if value is not None]
+    if array.dtype.kind == "O" and present and all(_is_number(value) for value in present):
+        numbers = np.array([np.nan if value is None else float(value) for value in known])
+        return read_column(numbers[chosen], len(array), name=name, is_label=is_label)
+    if present and all(isinstance(value, dt.date) for value in present):
+        times = np.array([np.nan if value is None else _milliseconds(value) for value in known])
+        return PageColumn(name, "time", times[chosen])
+    is_truth = present and all(isinstance(value, bool | np.bool_) for value in present)
+    texts = [None if value is None else plain(value) for value in known]
+    if is_truth:
+        texts = [None if text is None else text.lower() for text in texts]
+    return class_column(name, texts, chosen)
 
 
 def _milliseconds(moment: dt.date) -> float:

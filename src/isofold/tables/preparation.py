@@ -282,9 +282,8 @@ def labels_of(column: Column, rows: IntArray) -> npt.NDArray[Any]:
 
 
 def _filled(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.array([*("" if value is None else value for value in values), None], dtype=object)[
-        :-1
-    ]
+    """Return text with "" where it is missing."""
+    return np.where(values == np.array(None), "", values)
 
 
 def _others_of(

@@ -15,8 +15,9 @@ from isofold.tables.text_safety import one_line, quoted, refusal
 
 __all__ = ["read_text"]
 
-LARGEST_BLOCK = 2**28
-"""Types are inferred from one block: a file of up to 256 MB is seen as a whole."""
+BLOCK, LARGEST_BLOCK = 2**22, 2**28
+"""Bytes that are parsed at a time: what the cache of a processor core holds, and where that fails,
+since a row may be longer, a file of up to 256 MB as a whole."""
 
 MOST_FOR_THREADS = 5000
 """With more columns, handing each to a thread costs more than reading it."""
@@ -61,8 +62,10 @@ def _names(layout: TextLayout, found: list[str]) -> tuple[list[str], tuple[str, 
 def _parsed(text: bytes, layout: TextLayout, source: Source) -> Any:
     import pyarrow as pa
 
+    with suppress(pa.ArrowInvalid):
+        return _parse(text, layout, BLOCK)
     try:
-        return _parse(text, layout)
+        return _parse(text, layout, LARGEST_BLOCK)
     except pa.ArrowInvalid as error:
         _refuse_ragged(text, layout, source)
         # A later block of a large file did not fit the types of the first one.
@@ -71,11 +74,16 @@ def _parsed(text: bytes, layout: TextLayout, source: Source) -> Any:
         if "conversion error" not in str(error):
             problem = f"the text cannot be cut into rows and columns: {one_line(error)}."
             raise refusal(source.name, problem) from None
-    return _parse(text, layout, as_text=True)
+    return _parse(text, layout, LARGEST_BLOCK, as_text=True)
 
 
 def _parse(
-    text: bytes, layout: TextLayout, *, as_text: bool = False, invalid_row_handler: Any = None
+    text: bytes,
+    layout: TextLayout,
+    block_size: int,
+    *,
+    as_text: bool = False,
+    invalid_row_handler: Any = None,
 ) -> Any:
     import pyarrow as pa
     from pyarrow import csv
@@ -88,7 +96,7 @@ def _parse(
         pa.BufferReader(text),
         read_options=csv.ReadOptions(
             use_threads=threads,
-            block_size=min(len(text) + 1, LARGEST_BLOCK),
+            block_size=min(len(text) + 1, block_size),
             autogenerate_column_names=not layout.has_header,
         ),
         parse_options=csv.ParseOptions(
@@ -119,7 +127,7 @@ def _refuse_ragged(text: bytes, layout: TextLayout, source: Source) -> None:
         return "error"
 
     with suppress(pa.ArrowInvalid):
-        _parse(text, layout, as_text=True, invalid_row_handler=remember)
+        _parse(text, layout, LARGEST_BLOCK, as_text=True, invalid_row_handler=remember)
     if not bad:
         return
     row = bad[0]

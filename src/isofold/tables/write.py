@@ -15,6 +15,7 @@ import numpy.typing as npt
 from isofold import _files
 from isofold._files import check_path, refuse_input, refuse_path
 from isofold.exceptions import InvalidInputError
+from isofold.tables.distinct import distinct_of
 from isofold.tables.text_safety import one_line, quoted
 
 __all__ = [
@@ -164,9 +165,10 @@ def arrow_of(values: npt.NDArray[Any]) -> Any:
 
     if values.dtype.kind not in "OUST":
         return pa.array(np.ascontiguousarray(values), from_pandas=True)
+    distinct, codes = distinct_of(values)
     # Half characters, from names that were no valid text, cannot be written as UTF-8.
-    texts = [None if v is None else str(v).encode("utf-8", "replace").decode() for v in values]
-    return pa.array(texts, pa.string())
+    texts = [None if v is None else str(v).encode("utf-8", "replace").decode() for v in distinct]
+    return pa.array(texts, pa.string()).take(pa.array(codes))
 
 
 def _write_arrays(target: Path, location: Path, content: Any) -> None:

@@ -208,7 +208,7 @@ def _columns(
     n = structure.problem.n_points
     columns: list[tuple[PageColumn, dict[str, Any]]] = []
     if view.elements:
-        element = class_column("element", list(view.elements), np.zeros(n, dtype=bool))
+        element = class_column("element", list(view.elements), np.arange(n))
         columns.append((element, {"colors": colors_of(element.table), "most": 18}))
     if known is not None:
         note = "Distance from the reference, as far as it is known."
