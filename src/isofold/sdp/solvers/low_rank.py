@@ -167,6 +167,10 @@ class LowRankSDP(BaseEstimator):
         options = self._options(program, rules)
         if reduced.preflight.contradiction is not None:
             return reduced.infeasible()
+        if start is None and multipliers is None and self._suits_dense(program, rules):
+            dense = self._solve_dense(problem, options, 0)
+            if dense is not None:
+                return dense
         inner = next(solver for solver in INNER_SOLVERS if solver.accepts(program))
         source = inner.iterates(program, options, _start(program, start, multipliers))
         watch = _Watch(reduced, self.callback, self.max_seconds, budget or {})
@@ -190,10 +194,29 @@ class LowRankSDP(BaseEstimator):
 
     def _solve_dense(self, problem: GramSDP, options: Options, n_before: int) -> SDPSolution | None:
         """Return the solution by an interior point, None if it is not certified or too wide."""
-        found = DenseSDP(tol=options.tol).solve(problem, rules=options.rules)
+        found = DenseSDP(tol=options.tol).solve(
+            problem, violation_tol=options.violation_tol, rules=options.rules
+        )
         if found.status is not Status.CERTIFIED or found.rank > options.max_rank:
             return None
         return replace(found, n_iter=n_before + found.n_iter)
+
+    def _suits_dense(self, program: Program, rules: SolverRules) -> bool:
+        """Tell whether an interior point is the first choice: blocks with a few constraints.
+
+        It has no iterates of few columns to show, or to stop at.
+        """
+        n_forms = program.forms.n_forms
+        n_entries = int(np.sum(program.blocks[:, 1] * (program.blocks[:, 1] + 1) // 2))
+        return (
+            n_entries > 0
+            and 0 < n_forms <= rules.dense_forms - n_entries
+            and program.size <= rules.dense_rows
+            and not isinstance(program.cost, LinearOperator)
+            and self.max_rank is None
+            and self.max_seconds is None
+            and self.callback is None
+        )
 
     def _options(self, program: Program, rules: SolverRules) -> Options:
         envelope = program.envelope
