@@ -7,7 +7,8 @@ the convex problem. Three shapes have inner solvers of their own, a fourth takes
 - orthonormal blocks, no other constraints: direct Riemannian Newton, `synchronization`;
 - upper bounds only: low-rank primal-dual interior point, `upper_bounds`;
 - equalities, soft constraints, other bounds: multiplier steps with L-BFGS, `augmented`;
-- blocks and constraints together: augmented Lagrangian on the manifold, `augmented_blocks`.
+- blocks and constraints together: augmented Lagrangian on the manifold, `augmented_blocks`, unless
+  a dense interior point (`dense`) has certified the program before: up to a few thousand rows.
 """
 
 from __future__ import annotations
