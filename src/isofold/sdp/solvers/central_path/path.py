@@ -109,16 +109,16 @@ def _start(system: PathSystem) -> _State | None:
     if found is None:
         return None
     G, w = found
-    sides, values = system.sides, system.values(G)
-    z = (values - system.softness * w)[sides.form]
-    room = np.maximum(sides.signs * (sides.bounds - z), np.abs(z) + np.abs(sides.bounds))
+    ends, values = system.ends, system.values(G)
+    z = (values - system.softness * w)[ends.form]
+    room = np.maximum(ends.signs * (ends.bounds - z), np.abs(z) + np.abs(ends.bounds))
     room = np.where(room > 0.0, room, 1.0)
     mu = float(np.vdot(G, system.slack(w))) / system.side
     # Upper bounds pay for the multipliers that hold the slack, all as much as it bears.
-    holding = np.where(sides.signs > 0.0, w[sides.form], 0.0)
+    holding = np.where(ends.signs > 0.0, w[ends.form], 0.0)
     for _ in range(START_TRIES):
         price = holding + mu / room
-        prices = np.where(system.is_equality, w, _collected(system, sides.signs * price))
+        prices = np.where(system.is_equality, w, _collected(system, ends.signs * price))
         if _root(system.slack(prices)) is not None:
             return _State(G, prices, room, price)
         mu /= START_GROWTH
@@ -152,7 +152,7 @@ def _holding(system: PathSystem, sizes: FloatArray) -> Iterator[FloatArray]:
     yield np.where(positive, 1.0 / np.where(positive, system.targets, 1.0), 0.0)
     soft = (system.softness > 0.0) & np.isfinite(system.upper)
     yield np.where(soft, system.targets / np.where(soft, system.softness, 1.0), positive)
-    if len(system.sides.form):
+    if len(system.ends.form):
         return
     # The matrix in the span of the forms that is nearest to the identity.
     unit = np.eye(system.side)
@@ -165,7 +165,7 @@ def _step(system: PathSystem, state: _State, S: FloatArray, values: FloatArray) 
     root_G, root_S = _root(G), _root(S)
     if root_G is None or root_S is None:
         return None
-    sides = system.sides
+    ends = system.ends
     inverse = _inverse(root_S)
     stiffness = _collected(system, price / room)
     give = np.divide(1.0, stiffness, out=np.zeros_like(stiffness), where=stiffness > 0.0)
@@ -173,16 +173,16 @@ def _step(system: PathSystem, state: _State, S: FloatArray, values: FloatArray) 
     if solve is None:
         return None
     z = values - system.softness * w
-    short = sides.signs * (sides.bounds - z[sides.form]) - room
+    short = ends.signs * (ends.bounds - z[ends.form]) - room
     missing = np.where(system.is_equality, z - system.targets, 0.0)
 
     def direction(rest: FloatArray, wanted: FloatArray) -> _Direction:
-        pull = _collected(system, sides.signs * (wanted - price * short) / room)
+        pull = _collected(system, ends.signs * (wanted - price * short) / room)
         dw = solve(missing + system.values(rest) + give * pull)
         dS = system.adjoint(dw)
         product = (dS @ G).T @ inverse
         dz = give * (dw - pull)
-        d_room = short - sides.signs * dz[sides.form]
+        d_room = short - ends.signs * dz[ends.form]
         d_price = (wanted - price * d_room) / room
         return rest - (product + product.T) / 2, dS, dw, d_room, d_price
 
@@ -215,7 +215,7 @@ def _step(system: PathSystem, state: _State, S: FloatArray, values: FloatArray) 
 
 def _collected(system: PathSystem, numbers: FloatArray) -> FloatArray:
     """Return the sums of numbers of bounds for every form."""
-    return np.bincount(system.sides.form, numbers, minlength=len(system.upper)).astype(np.float64)
+    return np.bincount(system.ends.form, numbers, minlength=len(system.upper)).astype(np.float64)
 
 
 def _reach_of(numbers: FloatArray, change: FloatArray) -> float:

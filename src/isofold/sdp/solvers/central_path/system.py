@@ -21,7 +21,7 @@ from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
 from isofold.sdp.forms import FactorForms, is_sparse, to_dense
 from isofold.sdp.program import Program, reflect_off_gauge
 
-__all__ = ["PathSystem", "Sides", "block_forms"]
+__all__ = ["IntervalEnds", "PathSystem", "block_forms"]
 
 STACKED = 4
 """Squares for each form from which its matrix is written out instead: their pairs would cost the
@@ -106,13 +106,13 @@ class PathSystem:
         return np.equal(self.lower, self.upper)
 
     @cached_property
-    def sides(self) -> Sides:
+    def ends(self) -> IntervalEnds:
         """The finite bounds of forms that are no equalities, upper ones first."""
         above = np.flatnonzero(~self.is_equality & np.isfinite(self.upper))
         below = np.flatnonzero(~self.is_equality & np.isfinite(self.lower))
         form = np.concatenate([above, below])
         signs = np.repeat([1.0, -1.0], [len(above), len(below)])
-        return Sides(form, signs, np.concatenate([self.upper[above], self.lower[below]]))
+        return IntervalEnds(form, signs, np.concatenate([self.upper[above], self.lower[below]]))
 
     @property
     def side(self) -> int:
@@ -203,7 +203,7 @@ class PathSystem:
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
+class IntervalEnds:
     """Bounds ±g_e ≤ ±b_e on forms, one for every finite end of an interval.
 
     Parameters
