@@ -267,6 +267,14 @@ def test_blocks_with_bounds_are_given_to_the_interior_point_first():
     assert narrow.primal == pytest.approx(first.primal, rel=2e-5)
 
 
+def test_blocks_with_bounds_for_which_memory_is_short_are_solved_by_few_columns(monkeypatch):
+    problem = unrolling(8, two_sided=False)
+    monkeypatch.setattr("isofold._memory.available_bytes", lambda: 2**16)
+    solution = LowRankSDP(tol=1e-4, random_state=0).solve(problem)
+    assert solution.status is Status.CERTIFIED
+    assert solution.n_iter > 50
+
+
 def test_operators_are_refused():
     operator = aslinearoperator(np.eye(4))
     problem = GramSDP.unfolding(4, path_edges(4), np.ones(3), objective=operator)

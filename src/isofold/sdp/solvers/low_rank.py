@@ -27,7 +27,7 @@ from isofold._parallel import one_blas_thread
 from isofold._progress.stages import Stage, interrupt, interrupted, interruptible, stage
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_finite, check_positive, check_seed
-from isofold.exceptions import InvalidInputError
+from isofold.exceptions import InvalidInputError, MemoryLimitError
 from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
 from isofold.sdp.reduction import INTERRUPTED, Reduced
@@ -169,7 +169,8 @@ class LowRankSDP(BaseEstimator):
         if reduced.preflight.contradiction is not None:
             return reduced.infeasible()
         if start is None and multipliers is None and self._suits_dense(program, rules):
-            dense = self._solve_dense(problem, options, 0)
+            with interruptible():
+                dense = self._solve_dense(problem, options, 0)
             if dense is not None:
                 return dense
         inner = next(solver for solver in INNER_SOLVERS if solver.accepts(program))
@@ -194,11 +195,17 @@ class LowRankSDP(BaseEstimator):
         return reduced.solution(iterate, tol=options.tol, reason=reason)
 
     def _solve_dense(self, problem: GramSDP, options: Options, n_before: int) -> SDPSolution | None:
-        """Return the solution by an interior point, None if it is not certified or too wide."""
-        found = DenseSDP(tol=options.tol).solve(
-            problem, violation_tol=options.violation_tol, rules=options.rules
-        )
-        if found.status is not Status.CERTIFIED or found.rank > options.max_rank:
+        """Return the solution by an interior point, None if it is not certified or too wide.
+
+        An interrupted one is all that there is if nothing was tried before.
+        """
+        dense = DenseSDP(tol=options.tol)
+        try:
+            found = dense.solve(problem, violation_tol=options.violation_tol, rules=options.rules)
+        except MemoryLimitError:
+            return None
+        is_good = found.status is Status.CERTIFIED and found.rank <= options.max_rank
+        if not is_good and not (n_before == 0 and interrupted()):
             return None
         return replace(found, n_iter=n_before + found.n_iter)
 
