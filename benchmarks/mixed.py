@@ -144,7 +144,8 @@ def _cases(task: str, prepare: Callable[[int], GramSDP]) -> list[Case]:
     cases = [
         Case(f"{task}, {3 * c:,} rows", "isofold", partial(prepare, c), _isofold) for c in (20, 100)
     ]
-    return [Case(f"{task}, 60 rows", "Clarabel", lambda: prepare(20), _clarabel), *cases]
+    large = Case(f"{task}, 2,001 rows", "isofold", partial(prepare, 667), _isofold, is_slow=True)
+    return [Case(f"{task}, 60 rows", "Clarabel", lambda: prepare(20), _clarabel), *cases, large]
 
 
 CASES = [

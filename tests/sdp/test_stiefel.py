@@ -56,6 +56,19 @@ def test_free_rows_and_groups_partition_the_rows(manifold):
     assert manifold.dimension(P) == 31
 
 
+def test_polar_factors_of_square_pairs_are_those_of_the_svd(rng):
+    manifold = StiefelProduct(np.array([[0, 2], [2, 2], [4, 2]]), 6)
+    # A rotation, a reflection, and one whose determinant is zero.
+    A = np.vstack([rng.standard_normal((4, 2)), [[1.0, 2.0], [3.0, 6.0]]])
+    A[2:4] = A[[1, 0]]
+    found = manifold.orthonormalize(A).reshape(3, 2, 2)
+    left, _, right = np.linalg.svd(A.reshape(3, 2, 2))
+    np.testing.assert_allclose(found[:2], (left @ right)[:2], atol=ROUNDING)
+    # It maximizes the trace of its product with A, the sum of the singular values.
+    assert np.sum(found[2] * A[4:]) == pytest.approx(np.sqrt(50.0), rel=ROUNDING)
+    np.testing.assert_allclose(manifold.orthonormalize(np.zeros((6, 2)))[:2], np.eye(2))
+
+
 def test_polar_factor_is_the_nearest_orthonormal_block(manifold, point, rng):
     Y = point
     moved = manifold.retract(Y, 0.3 * rng.standard_normal(Y.shape))

@@ -10,6 +10,7 @@ component (grounding) makes the matrix regular and changes neither K nor its sig
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NoReturn
 
 import numpy as np
@@ -18,7 +19,8 @@ from scipy.sparse.csgraph import connected_components
 
 from isofold._typing import FloatArray, IntArray, Matrix
 from isofold.exceptions import UnboundedProblemError
-from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
+from isofold.linalg.fronts import Elimination, FrontalFactor
+from isofold.linalg.ldl import SingularMatrixError
 from isofold.sdp.stiefel import BlockMatrices, StiefelProduct
 
 __all__ = ["JointMatrix"]
@@ -45,8 +47,7 @@ class JointMatrix:
     def __init__(self, cost: Matrix, manifold: StiefelProduct) -> None:
         self.manifold = manifold
         self.matrix = _with_full_blocks(cost, manifold)
-        rows = np.repeat(np.arange(manifold.size), np.diff(self.matrix.indptr))
-        keys = rows.astype(np.int64) * manifold.size + self.matrix.indices
+        keys = _keys(self.matrix)
         self._block_positions = [
             np.searchsorted(keys, members[:, :, None].astype(np.int64) * manifold.size + columns)
             for members in manifold.groups
@@ -55,6 +56,7 @@ class JointMatrix:
         diagonal = np.arange(manifold.size, dtype=np.int64)
         self._diagonal_positions = np.searchsorted(keys, diagonal * (manifold.size + 1))
         self._exact = self.matrix.astype(np.longdouble)
+        self._exact_free = self._exact[manifold.free]
         self._is_orthonormal = np.ones(manifold.size, dtype=bool)
         self._is_orthonormal[manifold.free] = False
         magnitude = abs(self.matrix)
@@ -62,8 +64,30 @@ class JointMatrix:
         self.norm = float(self.row_sums.max(initial=0.0))
         self.scale = float(self.row_sums[self._is_orthonormal].mean()) or 1.0
         self.free_components, self.grounded = self._gauge(magnitude)
-        self._factor: SymmetricFactor | None = None
-        self._free_factor: SymmetricFactor | None = None
+        self._factor: FrontalFactor | None = None
+        self._free_factor: FrontalFactor | None = None
+
+    @cached_property
+    def unit(self) -> IntArray:
+        """The unit of every row: a block, or what has entries in the same columns, as a pose has.
+
+        Any partition that keeps blocks together is as good; this one keeps the fronts dense.
+        """
+        node = np.arange(self.manifold.size)
+        for rows in self.manifold.groups:
+            node[rows] = rows[:, :1]
+        # Sums of random words tell patterns apart.
+        words = np.random.default_rng(0).integers(2**63, size=self.manifold.size, dtype=np.uint64)
+        keys = np.add.reduceat(words[self.matrix.indices], self.matrix.indptr[:-1])
+        return np.asarray(np.unique(keys[node], return_inverse=True)[1])
+
+    @cached_property
+    def elimination(self) -> Elimination:
+        """The order in which units are eliminated from C and from all that has its pattern."""
+        size, C = self.manifold.size, self.matrix
+        members = sp.csr_array((np.ones(size), (np.arange(size), self.unit)))
+        pattern = sp.csr_array((np.ones(C.nnz), C.indices, C.indptr), shape=C.shape)
+        return Elimination.of(members.T @ pattern @ members)
 
     def product(self, Y: FloatArray) -> FloatArray:
         """Return CY in the platform's extended precision, rounded once."""
@@ -100,16 +124,16 @@ class JointMatrix:
         parts = (data, self.matrix.indices, self.matrix.indptr)
         return sp.csc_array(parts, shape=self.matrix.shape)
 
-    def factor(self, multipliers: BlockMatrices | None, shift: float) -> SymmetricFactor:
+    def factor(self, multipliers: BlockMatrices | None, shift: float) -> FrontalFactor:
         """Return the factors of `shifted`; those of an earlier call are overwritten."""
         matrix = self.shifted(multipliers, shift)
         if self._factor is None:
-            self._factor = SymmetricFactor(matrix)
+            self._factor = FrontalFactor(matrix, self.elimination, self.unit)
         else:
             self._factor.refactor(matrix)
         return self._factor
 
-    def positive_factor(self, shift: float) -> tuple[SymmetricFactor, float]:
+    def positive_factor(self, shift: float) -> tuple[FrontalFactor, float]:
         """Return the factors of C + μE for the least μ = shift·10^k that makes it definite."""
         while True:
             try:
@@ -133,20 +157,22 @@ class JointMatrix:
         Y[free] = 0.0
         # The second solve is iterative refinement: the residual is exact.
         for _ in range(2):
-            Y[free] -= self._free_factor.solve(self.product(Y)[free])
+            image = np.asarray(self._exact_free @ Y.astype(np.longdouble), dtype=np.float64)
+            Y[free] -= self._free_factor.solve(image)
             self._center(Y)
         return Y
 
-    def _factor_free(self) -> SymmetricFactor:
+    def _factor_free(self) -> FrontalFactor:
         free = self.manifold.free
         matrix = self.shifted(None, 0.0)[free][:, free]
         try:
-            factor = SymmetricFactor(matrix)
+            factor = FrontalFactor(matrix, self.elimination, self.unit[free])
         except SingularMatrixError:
             factor = None
         if factor is None or factor.n_negative:
             lift = NULL_TOLERANCE * (self.norm or 1.0)
-            factor = SymmetricFactor(matrix + lift * sp.eye_array(len(free), format="csc"))
+            matrix = matrix + lift * sp.eye_array(len(free), format="csc")
+            factor = FrontalFactor(matrix, self.elimination, self.unit[free])
             if factor.n_negative:
                 self._refuse_unbounded()
         return factor
@@ -197,17 +223,27 @@ class JointMatrix:
 
 def _with_full_blocks(cost: Matrix, manifold: StiefelProduct) -> sp.csr_array:
     """Return the cost with all entries of diagonal blocks and of the diagonal stored."""
-    cost = sp.coo_array(cost)
-    rows = [cost.row, np.arange(manifold.size)]
-    columns = [cost.col, np.arange(manifold.size)]
+    matrix = sp.csr_array(cost, copy=True)
+    matrix.sum_duplicates()
+    rows: list[IntArray] = [np.arange(manifold.size)]
+    columns: list[IntArray] = [np.arange(manifold.size)]
     for members in manifold.groups:
         shape = (*members.shape, members.shape[1])
         rows.append(np.broadcast_to(members[:, :, None], shape).ravel())
         columns.append(np.broadcast_to(members[:, None, :], shape).ravel())
-    indices = (np.concatenate(rows), np.concatenate(columns))
-    data = np.zeros(len(indices[0]))
-    data[: cost.nnz] = cost.data
-    matrix = sp.csr_array(sp.coo_array((data, indices), shape=cost.shape))
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    keys, wanted = _keys(matrix), row.astype(np.int64) * manifold.size + column
+    if len(keys) and np.all(keys[np.searchsorted(keys[:-1], wanted)] == wanted):
+        return matrix
+    stored = sp.coo_array(matrix)
+    indices = (np.concatenate([stored.row, row]), np.concatenate([stored.col, column]))
+    data = np.concatenate([stored.data, np.zeros(len(row))])
+    matrix = sp.csr_array(sp.coo_array((data, indices), shape=matrix.shape))
     matrix.sum_duplicates()
-    matrix.sort_indices()
     return matrix
+
+
+def _keys(matrix: Matrix) -> IntArray:
+    """Return numbers of the stored places, ascending in a matrix of sorted indices."""
+    rows = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
+    return np.asarray(rows * matrix.shape[1] + matrix.indices)

@@ -40,6 +40,12 @@ class SolverRules:
     first_patience: int = 1500
     most_patience: int = 10
 
+    # Blocks with constraints, up to so many rows and so many constraints (entries of blocks among
+    # them), are given to the interior point first: 300 rows take it a second, and the augmented
+    # Lagrangian five to thirty. Beyond, memory and time grow with the square and the cube.
+    dense_rows: int = 2500
+    dense_forms: int = 6000
+
     # Rows up to which one thread of BLAS is faster than several in dense algebra.
     few_rows: int = 1000
 

@@ -138,6 +138,16 @@ def _polar_factors(A: FloatArray) -> FloatArray:
         unit = np.zeros(A.shape[2])
         unit[0] = 1.0
         return np.where(length > 0.0, A / np.where(length > 0.0, length, 1.0), unit)
+    if A.shape[1:] == (2, 2):
+        # The adjugate's transpose, with the sign of the determinant, adds up to a multiple of UVᵀ.
+        a, b, c, d = A[:, 0, 0], A[:, 0, 1], A[:, 1, 0], A[:, 1, 1]
+        sign = np.where(a * d - b * c < 0.0, -1.0, 1.0)
+        first, second = a + sign * d, b - sign * c
+        length = np.hypot(first, second)
+        first = np.where(length > 0.0, first, 1.0)
+        length = np.where(length > 0.0, length, 1.0)
+        rows = np.stack([first, second, -sign * second, sign * first], axis=1)
+        return np.asarray((rows / length[:, None]).reshape(-1, 2, 2))
     left, _, right = np.linalg.svd(A, full_matrices=False)
     return np.asarray(left @ right)
 

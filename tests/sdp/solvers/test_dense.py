@@ -6,15 +6,25 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
+from benchmarks.mixed import unrolling
 from scipy.sparse.linalg import aslinearoperator
 from sklearn.base import clone
 
 from isofold.exceptions import InvalidInputError, MemoryLimitError, UnboundedProblemError
-from isofold.sdp import ConicSDP, Constraints, DenseSDP, GramSDP, Status, square_constraints
+from isofold.sdp import (
+    ConicSDP,
+    Constraints,
+    DenseSDP,
+    GramSDP,
+    LowRankSDP,
+    Status,
+    square_constraints,
+)
+from isofold.sdp.forms import to_dense
 from isofold.sdp.program import Program, reflect_off_gauge
 from isofold.sdp.rules import RULES
 from isofold.sdp.solvers.central_path.path import central_path
-from isofold.sdp.solvers.central_path.system import EqualitySystem
+from isofold.sdp.solvers.central_path.system import PathSystem
 from support.quick import quick_first
 from support.sdp_checks import assert_kkt, assert_valid_bound, cost_matrix, form_matrices
 from support.sdp_equalities import KINDS, blocks_and_links
@@ -51,7 +61,7 @@ def off_gauge(problem):
     program = Program.of(problem).with_translation_gauge()
     return (
         program,
-        EqualitySystem.of(program),
+        PathSystem.of(program),
         reflect_off_gauge(np.eye(program.size), program.gauge),
     )
 
@@ -156,17 +166,16 @@ def test_the_system_is_the_program_off_its_gauge(kind):
         for a in range(first, first + size):
             for b in range(a, first + size):
                 entry = np.zeros((program.size, program.size))
-                entry[a, b] += 0.5 if a != b else 1.0
-                entry[b, a] += 0.5 if a != b else 0.0
-                # An entry off the diagonal counts twice: its form is e_a e_bᵀ + e_b e_aᵀ.
-                matrices.append(lift.T @ entry @ lift * (1.0 if a == b else 2.0))
+                # An entry off the diagonal comes with those on it: (e_a + e_b)(e_a + e_b)ᵀ.
+                entry[np.ix_([a, b], [a, b])] = 1.0
+                matrices.append(lift.T @ entry @ lift)
     # Forms and targets are divided by the targets, wherever these are not zero.
     matrices = [A / unit for A, unit in zip(matrices, system.units, strict=True)]
     weights = rng.standard_normal(len(matrices))
     close = {"rtol": ROUNDING, "atol": ROUNDING * np.abs(G).max() * np.abs(inverse).max()}
     np.testing.assert_allclose(system.values(G), [np.sum(A * G) for A in matrices], **close)
     total = sum(w * A for w, A in zip(weights, matrices, strict=True))
-    np.testing.assert_allclose(system.adjoint(weights), total, **close)
+    np.testing.assert_allclose(to_dense(system.adjoint(weights)), total, **close)
     cost = lift.T @ cost_matrix(problem) @ lift
     np.testing.assert_allclose(system.slack(weights), cost + total, **close)
     schur = [[np.sum(A * (G @ B @ inverse)) for B in matrices] for A in matrices]
@@ -201,20 +210,69 @@ def test_bad_tolerances(tol):
         DenseSDP(tol=tol).solve(path(4).problem)
 
 
-@pytest.mark.parametrize("kind", ["at_most", "at_least"])
-def test_bounds_that_are_no_equalities_are_refused(kind):
-    problem = GramSDP.unfolding(4, path_edges(4), np.ones(3), kind=kind)
-    with pytest.raises(InvalidInputError, match=r"3 constraint\(s\) are no equalities.*LowRankSDP"):
-        DenseSDP().solve(problem)
+BOUNDED = {
+    "at most": lambda: unrolling(5, two_sided=False),
+    "within": lambda: unrolling(5, two_sided=True),
+    "an interval among equalities": lambda: _between([1.0, 1.0, 1.0], [1.0, 2.0, 1.0]),
+    "soft intervals": lambda: _between([0.5, 0.9, 0.5], [1.0, 1.2, 1.0], penalty=3.0),
+    "no lower bound": lambda: _between([-np.inf, 1.0, 0.5], [1.0, 1.0, 2.0]),
+}
 
 
-def test_one_interval_among_equalities_is_refused():
-    constraints = Constraints.on_pairs(
-        4, path_edges(4), lower=[1.0, 1.0, 1.0], upper=[1.0, 2.0, 1.0]
-    )
-    problem = GramSDP(4, np.eye(4), maximize=True, constraints=constraints, centered=True)
-    with pytest.raises(InvalidInputError, match=r"1 constraint\(s\)"):
-        DenseSDP().solve(problem)
+def _between(lower, upper, **options):
+    constraints = Constraints.on_pairs(4, path_edges(4), lower=lower, upper=upper, **options)
+    return GramSDP(4, np.eye(4), maximize=True, constraints=constraints, centered=True)
+
+
+@pytest.mark.parametrize("kind", BOUNDED)
+def test_bounds_have_the_optimum_of_a_general_solver(kind):
+    problem = BOUNDED[kind]()
+    ours, theirs = DenseSDP(tol=TOL).solve(problem), ConicSDP(tol=TOL).solve(problem)
+    assert_kkt(problem, ours, TOL)
+    assert ours.primal == pytest.approx(theirs.primal, rel=AGREEMENT)
+
+
+def test_bounds_are_met_as_well_as_requested():
+    problem = unrolling(5, two_sided=True)
+    solution = DenseSDP(tol=1e-3).solve(problem, violation_tol=1e-7)
+    targets = np.where(np.isfinite(problem.constraints.upper), problem.constraints.upper, 1.0)
+    assert solution.status is Status.CERTIFIED
+    assert solution.max_violation <= 1e-7 * targets.max()
+
+
+def test_large_sides_reach_as_far_as_small_ones(monkeypatch):
+    """The Lanczos method and the sparse proof, which large programs have."""
+    # Rounding ends this path at a gap of a few 1e-6.
+    tol = 1e-5
+    problem = unrolling(8, two_sided=False)
+    whole = DenseSDP(tol=tol).solve(problem)
+    monkeypatch.setattr("isofold.sdp.solvers.central_path.path.DENSE_SIDE", 0)
+    monkeypatch.setattr("isofold.sdp.solvers.dense.DENSE_SIDE", 0)
+    other = DenseSDP(tol=tol).solve(problem)
+    assert other.status is Status.CERTIFIED
+    assert other.certificate.is_exact
+    assert other.primal == pytest.approx(whole.primal, rel=2.0 * tol)
+    assert_valid_bound(problem, other)
+
+
+def test_blocks_with_bounds_are_given_to_the_interior_point_first():
+    problem = unrolling(8, two_sided=True)
+    first = LowRankSDP(tol=1e-5, random_state=0).solve(problem)
+    assert first.status is Status.CERTIFIED
+    assert first.primal == DenseSDP(tol=1e-5).solve(problem, violation_tol=1e-6).primal
+    # A limit of columns asks for another method, and gets the same optimum.
+    narrow = LowRankSDP(tol=1e-5, max_rank=first.rank, random_state=0).solve(problem)
+    assert narrow.status is Status.CERTIFIED
+    assert narrow.n_iter > first.n_iter
+    assert narrow.primal == pytest.approx(first.primal, rel=2e-5)
+
+
+def test_blocks_with_bounds_for_which_memory_is_short_are_solved_by_few_columns(monkeypatch):
+    problem = unrolling(8, two_sided=False)
+    monkeypatch.setattr("isofold._memory.available_bytes", lambda: 2**16)
+    solution = LowRankSDP(tol=1e-4, random_state=0).solve(problem)
+    assert solution.status is Status.CERTIFIED
+    assert solution.n_iter > 50
 
 
 def test_operators_are_refused():

@@ -17,7 +17,8 @@ from scipy.sparse.linalg import LinearOperator
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray
 from isofold.linalg import eigh_extreme
-from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
+from isofold.linalg.fronts import FrontalFactor
+from isofold.linalg.ldl import SingularMatrixError
 from isofold.sdp.joint_matrix import JointMatrix
 from isofold.sdp.stiefel import BlockMatrices
 
@@ -78,9 +79,7 @@ def bound_blocks(
     return _repaired(joint, multipliers, trace, least) if repair else None
 
 
-def _definite(
-    joint: JointMatrix, multipliers: BlockMatrices, shift: float
-) -> SymmetricFactor | None:
+def _definite(joint: JointMatrix, multipliers: BlockMatrices, shift: float) -> FrontalFactor | None:
     """Return the factors of C − Λ + shift·E if it is positive definite."""
     try:
         factor = joint.factor(multipliers, shift)
@@ -113,7 +112,7 @@ def _repaired(
 
 
 def _lowest_eigenpair(
-    joint: JointMatrix, factor: SymmetricFactor, shift: float
+    joint: JointMatrix, factor: FrontalFactor, shift: float
 ) -> tuple[float, FloatArray]:
     """Return the smallest eigenvalue of the slack's Schur complement, with its vector on all rows.
 

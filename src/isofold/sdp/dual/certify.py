@@ -81,10 +81,17 @@ def certify_blocks(
 
 
 @stage("certificate")
-def certify_with_blocks(program: Program, Y: FloatArray, multipliers: FloatArray) -> Certificate:
-    """Return the bound that multipliers prove with Λ = sym((C + A*(w))YYᵀ) on the blocks."""
+def certify_with_blocks(
+    program: Program,
+    Y: FloatArray,
+    multipliers: FloatArray,
+    block_multipliers: Matrix | None = None,
+) -> Certificate:
+    """Return the bound that multipliers prove; without Λ it is sym((C + A*(w))YYᵀ) on blocks."""
     w = program.envelope.admissible(multipliers)
-    blocks = block_multipliers_at(program, Y, w)
+    blocks = block_multipliers
+    if blocks is None:
+        blocks = block_multipliers_at(program, Y, w)
     repair, floor = repair_with_blocks(program, w, blocks)
     terms = abs(program.primal_value(Y)) + float(np.abs(w) @ np.abs(program.forms.values(Y)))
     terms += float(np.sum(np.abs(blocks.diagonal())))

@@ -23,7 +23,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
 from isofold.exceptions import ConvergenceError, UnboundedProblemError
-from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
+from isofold.linalg.ldl import FactorCache, SingularMatrixError
 from isofold.sdp.dual.probe import lowest_pairs, probe_slack
 from isofold.sdp.forms import FactorForms, PairForms, is_sparse, to_dense
 from isofold.sdp.program import Program
@@ -163,9 +163,10 @@ def _is_unbounded(program: Program, free: _FreeDirections) -> bool:
     reduced: Matrix = free.columns.T @ image
     reduced = sp.csr_array(reduced) if is_sparse(reduced) else np.asarray(reduced)
     scale = _norm_on(program.cost, free.columns)
-    probe = probe_slack(reduced, gauge=free.gauge, shift=ROUNDING * scale)
+    cache = FactorCache()
+    probe = probe_slack(reduced, gauge=free.gauge, shift=ROUNDING * scale, cache=cache)
     if probe.margin > ROUNDING * scale:
-        probe = probe_slack(reduced, gauge=free.gauge, shift=2.0 * probe.margin)
+        probe = probe_slack(reduced, gauge=free.gauge, shift=2.0 * probe.margin, cache=cache)
     if probe.n_negative > 0:
         return True
     # Hard constraints may hold the rows where a coupling would vanish: nothing is claimed there.
@@ -174,7 +175,7 @@ def _is_unbounded(program: Program, free: _FreeDirections) -> bool:
     if np.any(felt) or free.gauge is not None:
         return False
     coupling = image - free.columns @ reduced
-    return _has_coupled_kernel(reduced, coupling.T, scale)
+    return _has_coupled_kernel(reduced, coupling.T, scale, cache)
 
 
 def _norm_on(cost: Matrix, columns: Matrix) -> float:
@@ -207,7 +208,9 @@ def _operator_decreases(cost: LinearOperator, free: _FreeDirections) -> bool:
     return bool(values[0] < -ROUNDING * norm)
 
 
-def _has_coupled_kernel(reduced: Matrix, coupling: Matrix, scale: float) -> bool:
+def _has_coupled_kernel(
+    reduced: Matrix, coupling: Matrix, scale: float, cache: FactorCache
+) -> bool:
     """Tell whether a null vector v of C on the free directions has vᵀC ≠ 0 elsewhere.
 
     `scale` is the size of C on these directions: a coupling that is rounding beside it is none. One
@@ -222,7 +225,7 @@ def _has_coupled_kernel(reduced: Matrix, coupling: Matrix, scale: float) -> bool
     rng = np.random.default_rng(0)
     direction = np.asarray(coupling @ rng.standard_normal(coupling.shape[1]))
     try:
-        factor = SymmetricFactor(
+        factor = cache.factor(
             sp.csc_array(reduced) + shift * sp.eye_array(reduced.shape[0], format="csc")
         )
     except SingularMatrixError:

@@ -1,4 +1,4 @@
-"""Small programs of equalities by a dense interior point: tight certificates in a few steps.
+"""Small programs by a dense interior point: tight certificates in a few steps.
 
 The Gram matrix itself is the variable, as for `ConicSDP`; but squares as forms make the Schur
 complement cheap, so that a few hundred points and some thousand equalities take seconds, and
@@ -21,14 +21,15 @@ from isofold._typing import FloatArray, Matrix
 from isofold._validation import check_count
 from isofold.exceptions import EarlyInterrupt, InvalidInputError
 from isofold.sdp._checks import check_gap
-from isofold.sdp.dual.certify import certify_dense
+from isofold.sdp.dual.certify import certify_dense, certify_with_blocks
+from isofold.sdp.dual.probe import DENSE_SIDE
 from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program, reflect_off_gauge
 from isofold.sdp.reduction import INTERRUPTED, Reduced
 from isofold.sdp.rules import RULES, SolverRules
 from isofold.sdp.solution import SDPSolution, Status
 from isofold.sdp.solvers.central_path.path import PathPoint, central_path
-from isofold.sdp.solvers.central_path.system import EqualitySystem, block_forms
+from isofold.sdp.solvers.central_path.system import PathSystem, block_forms
 from isofold.sdp.solvers.protocol import Iterate, Phase
 from isofold.sdp.stiefel import StiefelProduct
 
@@ -53,23 +54,23 @@ MATRICES = 8
 
 
 class DenseSDP(BaseEstimator):
-    """Solve a `GramSDP` of equalities by a dense primal-dual interior point.
+    """Solve a small `GramSDP` by a dense primal-dual interior point.
 
     Parameters
     ----------
     tol : float, default=1e-6
-        Relative duality gap, and relative violation of hard equalities, to reach.
+        Relative duality gap, and relative violation of hard constraints, to reach.
     max_iter : int, default=100
         Steps along the central path. Some twenty are usual.
 
     See Also
     --------
-    LowRankSDP : For programs of any size and with any bounds.
+    LowRankSDP : For programs of any size.
     ConicSDP : General solvers, for a second opinion.
 
     Notes
     -----
-    A step costs the cube of the side of the Gram matrix, and of the number of equalities: with
+    A step costs the cube of the side of the Gram matrix, and of the number of constraints: with
     1,000 of these a second on two cores.
 
     Examples
@@ -85,13 +86,21 @@ class DenseSDP(BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
 
-    def solve(self, problem: GramSDP, *, rules: SolverRules = RULES) -> SDPSolution:
+    def solve(
+        self,
+        problem: GramSDP,
+        *,
+        violation_tol: float | None = None,
+        rules: SolverRules = RULES,
+    ) -> SDPSolution:
         """Return the solution of a problem with its certificate.
 
         Parameters
         ----------
         problem : GramSDP
-            The problem; its constraints must be equalities, hard or soft.
+            The problem; its constraints may be equalities or bounds, hard or soft.
+        violation_tol : float or None, default=None
+            How well hard constraints must be met, relative to each. None: as well as `tol`.
         rules : SolverRules, default=RULES
             The numbers by which the engine decides.
 
@@ -103,7 +112,7 @@ class DenseSDP(BaseEstimator):
         Raises
         ------
         InvalidInputError
-            If an option makes no sense, or there are constraints other than equalities.
+            If an option makes no sense, or the objective is an operator.
         MemoryLimitError
             If the matrices would not fit in memory.
         UnboundedProblemError
@@ -117,14 +126,15 @@ class DenseSDP(BaseEstimator):
         # Threads of BLAS wait for each other where matrices are small.
         limit = 1 if reduced.program.size <= rules.few_rows else None
         with threadpool_limits(limits=limit, user_api="blas"), interruptible():
-            iterate = self._follow(reduced.program, max_iter, problem.sign)
+            most_missed = self.tol if violation_tol is None else min(self.tol, violation_tol)
+            iterate = self._follow(reduced.program, max_iter, problem.sign, most_missed)
             reason = "iteration limit" if iterate.n_iter >= max_iter else "rounding"
             reason = INTERRUPTED if interrupted() else reason
         return reduced.solution(iterate, tol=self.tol, reason=reason)
 
-    def _follow(self, program: Program, max_iter: int, sign: float) -> Iterate:
+    def _follow(self, program: Program, max_iter: int, sign: float, most_missed: float) -> Iterate:
         """Follow the path until the gap is closed, and certify where it ended."""
-        system = EqualitySystem.of(program)
+        system = PathSystem.of(program)
         floor = 0.0 if program.has_cost else NOTHING * system.value_scale
         last: PathPoint | None = None
         n_iter, is_cut = 0, False
@@ -136,7 +146,8 @@ class DenseSDP(BaseEstimator):
                 if interrupted() and max(gap / (scale or 1.0), last.missed) > WORTH_HAVING:
                     raise EarlyInterrupt
                 is_cut = n_iter >= max_iter or interrupted()
-                is_closed = gap <= ASKED * self.tol * scale and last.missed <= ASKED * self.tol
+                is_met = last.missed <= ASKED * most_missed
+                is_closed = gap <= ASKED * self.tol * scale and is_met
                 if is_closed or is_cut:
                     break
         Y: FloatArray = np.zeros((program.size, 1))
@@ -146,9 +157,12 @@ class DenseSDP(BaseEstimator):
             Y, w = _coordinates(program, last.G), system.given_multipliers(last.multipliers)
             blocks = _block_multipliers(program, last, system)
         zero = None if program.has_cost else (floor, system.value_scale)
-        certificate = certify_dense(program, Y, w, blocks, zero=zero)
+        if blocks is not None and zero is None and program.size > DENSE_SIDE:
+            certificate = certify_with_blocks(program, Y, w, blocks)
+        else:
+            certificate = certify_dense(program, Y, w, blocks, zero=zero)
         missed = program.envelope.violation(program.forms.values(Y)) / system.units[: len(w)]
-        holds = certificate.holds(self.tol) and float(missed.max(initial=0.0)) <= self.tol
+        holds = certificate.holds(self.tol) and float(missed.max(initial=0.0)) <= most_missed
         limit = Status.ITERATION_LIMIT if is_cut else Status.STATIONARY
         return Iterate(
             Y=Y,
@@ -163,14 +177,7 @@ class DenseSDP(BaseEstimator):
 
 
 def _refuse_others(program: Program) -> None:
-    """Refuse what is not a matrix with equalities, and what would not fit in memory."""
-    if not np.all(program.envelope.is_equality):
-        n_others = int(np.sum(~program.envelope.is_equality))
-        msg = (
-            f"{n_others} constraint(s) are no equalities, and DenseSDP takes only these. Use "
-            f"LowRankSDP or ConicSDP."
-        )
-        raise InvalidInputError(msg)
+    """Refuse what is not a matrix, and what would not fit in memory."""
     if isinstance(program.cost, LinearOperator):
         msg = "The objective is an operator, and DenseSDP needs a matrix. Use LowRankSDP."
         raise InvalidInputError(msg)
@@ -179,7 +186,7 @@ def _refuse_others(program: Program) -> None:
     )
     require_memory(
         8 * MATRICES * (program.size**2 + n_forms**2),
-        what=f"An interior point with {program.size} rows and {n_forms} equalities",
+        what=f"An interior point with {program.size} rows and {n_forms} constraints",
         instead="Use LowRankSDP, whose memory grows with the number of constraints.",
     )
 
@@ -198,7 +205,7 @@ def _onto_gauge(Y: FloatArray, gauge: FloatArray) -> FloatArray:
     return np.asarray(reflect_off_gauge(np.eye(len(gauge)), gauge) @ Y)
 
 
-def _block_multipliers(program: Program, point: PathPoint, system: EqualitySystem) -> Matrix | None:
+def _block_multipliers(program: Program, point: PathPoint, system: PathSystem) -> Matrix | None:
     """Return Λ from the multipliers of the entries of the blocks, whose slack adds them."""
     if len(program.blocks) == 0:
         return None

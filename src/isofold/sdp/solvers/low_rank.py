@@ -7,7 +7,8 @@ the convex problem. Three shapes have inner solvers of their own, a fourth takes
 - orthonormal blocks, no other constraints: direct Riemannian Newton, `synchronization`;
 - upper bounds only: low-rank primal-dual interior point, `upper_bounds`;
 - equalities, soft constraints, other bounds: multiplier steps with L-BFGS, `augmented`;
-- blocks and constraints together: augmented Lagrangian on the manifold, `augmented_blocks`.
+- blocks and constraints together: augmented Lagrangian on the manifold, `augmented_blocks`, unless
+  a dense interior point (`dense`) has certified the program before: up to a few thousand rows.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from isofold._parallel import one_blas_thread
 from isofold._progress.stages import Stage, interrupt, interrupted, interruptible, stage
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_finite, check_positive, check_seed
-from isofold.exceptions import InvalidInputError
+from isofold.exceptions import InvalidInputError, MemoryLimitError
 from isofold.sdp.problem import GramSDP
 from isofold.sdp.program import Program
 from isofold.sdp.reduction import INTERRUPTED, Reduced
@@ -167,6 +168,11 @@ class LowRankSDP(BaseEstimator):
         options = self._options(program, rules)
         if reduced.preflight.contradiction is not None:
             return reduced.infeasible()
+        if start is None and multipliers is None and self._suits_dense(program, rules):
+            with interruptible():
+                dense = self._solve_dense(problem, options, 0)
+            if dense is not None:
+                return dense
         inner = next(solver for solver in INNER_SOLVERS if solver.accepts(program))
         source = inner.iterates(program, options, _start(program, start, multipliers))
         watch = _Watch(reduced, self.callback, self.max_seconds, budget or {})
@@ -189,11 +195,36 @@ class LowRankSDP(BaseEstimator):
         return reduced.solution(iterate, tol=options.tol, reason=reason)
 
     def _solve_dense(self, problem: GramSDP, options: Options, n_before: int) -> SDPSolution | None:
-        """Return the solution by an interior point, None if it is not certified or too wide."""
-        found = DenseSDP(tol=options.tol).solve(problem, rules=options.rules)
-        if found.status is not Status.CERTIFIED or found.rank > options.max_rank:
+        """Return the solution by an interior point, None if it is not certified or too wide.
+
+        An interrupted one is all that there is if nothing was tried before.
+        """
+        dense = DenseSDP(tol=options.tol)
+        try:
+            found = dense.solve(problem, violation_tol=options.violation_tol, rules=options.rules)
+        except MemoryLimitError:
+            return None
+        is_good = found.status is Status.CERTIFIED and found.rank <= options.max_rank
+        if not is_good and not (n_before == 0 and interrupted()):
             return None
         return replace(found, n_iter=n_before + found.n_iter)
+
+    def _suits_dense(self, program: Program, rules: SolverRules) -> bool:
+        """Tell whether an interior point is the first choice: blocks with a few constraints.
+
+        It has no iterates of few columns to show, or to stop at.
+        """
+        n_forms = program.forms.n_forms
+        n_entries = int(np.sum(program.blocks[:, 1] * (program.blocks[:, 1] + 1) // 2))
+        return (
+            n_entries > 0
+            and 0 < n_forms <= rules.dense_forms - n_entries
+            and program.size <= rules.dense_rows
+            and not isinstance(program.cost, LinearOperator)
+            and self.max_rank is None
+            and self.max_seconds is None
+            and self.callback is None
+        )
 
     def _options(self, program: Program, rules: SolverRules) -> Options:
         envelope = program.envelope

@@ -1,8 +1,8 @@
-"""A program of equalities as an interior-point method sees it, and its Schur complement.
+"""A program as an interior-point method sees it, and its Schur complement.
 
 All matrices are written off the gauge, with the orthonormal blocks as further equalities,
 
-    minimize  ⟨C, G⟩ + Σ (ν_e/2)(⟨A_e, G⟩ - b_e)²        G ⪰ 0,  ν_e = ∞ for a hard equality.
+    minimize  ⟨C, G⟩ + Σ (ν_e/2)·dist(⟨A_e, G⟩, [l_e, u_e])²        G ⪰ 0,  ν_e = ∞ if hard.
 
 A step of the method of Helmberg, Kojima and Monteiro solves a system with the Schur complement
 T_ef = ⟨A_e, G A_f S⁻¹⟩. For squares, A_e = a_e a_eᵀ, it is the entrywise product of aᵀGa and
@@ -17,11 +17,11 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._typing import FloatArray, Matrix
+from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
 from isofold.sdp.forms import FactorForms, is_sparse, to_dense
 from isofold.sdp.program import Program, reflect_off_gauge
 
-__all__ = ["EqualitySystem", "block_forms"]
+__all__ = ["IntervalEnds", "PathSystem", "block_forms"]
 
 STACKED = 4
 """Squares for each form from which its matrix is written out instead: their pairs would cost the
@@ -29,8 +29,8 @@ square of this more."""
 
 
 @dataclass(frozen=True, eq=False)
-class EqualitySystem:
-    """Cost, forms and targets of a program of equalities, off its gauge.
+class PathSystem:
+    """Cost, forms and bounds of a program, off its gauge.
 
     Parameters
     ----------
@@ -38,35 +38,37 @@ class EqualitySystem:
         The matrix C.
     forms : FactorForms
         The forms of the program, then those of the blocks.
-    targets : ndarray of shape (n_forms,)
-        The numbers b_e, in units that make them one wherever they are not zero.
+    lower, upper : ndarray of shape (n_forms,)
+        The bounds, in units that make the upper one, if there is one, the unit unless it is zero.
     softness : ndarray of shape (n_forms,)
-        1/ν_e; zero for a hard equality.
+        1/ν_e; zero for a hard constraint.
     units : ndarray of shape (n_forms,)
-        What forms and targets were divided by; multipliers are larger by the same factor.
+        What forms and bounds were divided by; multipliers are larger by the same factor.
     n_given : int
         How many forms are those of the program.
     """
 
     cost: FloatArray
     forms: FactorForms
-    targets: FloatArray
+    lower: FloatArray
+    upper: FloatArray
     softness: FloatArray
     units: FloatArray
     n_given: int
 
     @classmethod
-    def of(cls, program: Program) -> EqualitySystem:
-        """Return the system of a program whose constraints are all equalities."""
+    def of(cls, program: Program) -> PathSystem:
+        """Return the system of a program."""
         given, blocks = program.forms.squares(), block_forms(program)
         n_given, n_blocks = given.n_forms, blocks.n_forms
         factors = given.factors
         if n_blocks:
             factors = sp.vstack([sp.csr_array(factors), blocks.factors], format="csr")
         owner = np.concatenate([given.owner, n_given + blocks.owner])
-        targets = np.concatenate([program.envelope.upper, _block_targets(program)])
+        envelope, of_blocks = program.envelope, _block_targets(blocks)
+        targets = np.concatenate([envelope.targets, of_blocks])
         units = np.where(targets != 0.0, np.abs(targets), 1.0)
-        softness = np.concatenate([1.0 / program.envelope.penalty, np.zeros(n_blocks)])
+        softness = np.concatenate([1.0 / envelope.penalty, np.zeros(n_blocks)])
         forms = FactorForms(
             factors=reflect_off_gauge(_scaled(factors, 1.0 / np.sqrt(units[owner])), program.gauge),
             signs=np.concatenate([given.signs, blocks.signs]),
@@ -78,7 +80,8 @@ class EqualitySystem:
         return cls(
             cost=(cost + cost.T) / 2,
             forms=forms,
-            targets=targets / units,
+            lower=np.concatenate([envelope.lower, of_blocks]) / units,
+            upper=np.concatenate([envelope.upper, of_blocks]) / units,
             softness=softness / units**2,
             units=units,
             n_given=n_given,
@@ -91,6 +94,25 @@ class EqualitySystem:
     def block_multipliers(self, multipliers: FloatArray) -> FloatArray:
         """Return the multipliers of the entries of blocks."""
         return (multipliers / self.units)[self.n_given :]
+
+    @cached_property
+    def targets(self) -> FloatArray:
+        """The upper bound of every form, the lower one if there is none."""
+        return np.where(np.isfinite(self.upper), self.upper, self.lower)
+
+    @cached_property
+    def is_equality(self) -> BoolArray:
+        """Which forms have a value rather than bounds."""
+        return np.equal(self.lower, self.upper)
+
+    @cached_property
+    def ends(self) -> IntervalEnds:
+        """The finite bounds of forms that are no equalities, upper ones first."""
+        above = np.flatnonzero(~self.is_equality & np.isfinite(self.upper))
+        below = np.flatnonzero(~self.is_equality & np.isfinite(self.lower))
+        form = np.concatenate([above, below])
+        signs = np.repeat([1.0, -1.0], [len(above), len(below)])
+        return IntervalEnds(form, signs, np.concatenate([self.upper[above], self.lower[below]]))
 
     @property
     def side(self) -> int:
@@ -113,15 +135,15 @@ class EqualitySystem:
         squares = F.multiply(image).sum(axis=1) if is_sparse(F) else np.sum(F * image, axis=1)
         return np.asarray(self._collect @ np.asarray(squares).ravel())
 
-    def adjoint(self, weights: FloatArray) -> FloatArray:
-        """Return Σ w_e A_e."""
+    def adjoint(self, weights: FloatArray) -> Matrix:
+        """Return Σ w_e A_e, sparse where the forms are."""
         if self._stack is not None:
             return np.asarray(np.tensordot(weights, self._stack, axes=1))
-        return to_dense(self.forms.adjoint(weights))
+        return self.forms.adjoint(weights)
 
     def slack(self, multipliers: FloatArray) -> FloatArray:
         """Return S = C + Σ w_e A_e."""
-        return self.cost + self.adjoint(multipliers)
+        return self.cost + to_dense(self.adjoint(multipliers))
 
     def schur(self, G: FloatArray, inverse_slack: FloatArray) -> FloatArray:
         """Return T_ef = ⟨A_e, G A_f S⁻¹⟩, symmetric and positive semidefinite."""
@@ -137,17 +159,21 @@ class EqualitySystem:
             T = self._collect @ (self._collect @ T.T).T
         return np.asarray((T + T.T) / 2)
 
+    def missed(self, values: FloatArray) -> FloatArray:
+        """Return how far each value lies outside of its bounds."""
+        return np.maximum(np.maximum(self.lower - values, values - self.upper), 0.0)
+
     def primal(self, G: FloatArray, values: FloatArray) -> float:
-        """Return the value at a Gram matrix; hard equalities count as met."""
-        missed = values - self.targets
+        """Return the value at a Gram matrix; hard constraints count as met."""
         soft = self.softness > 0.0
-        price = float(np.sum(missed[soft] ** 2 / self.softness[soft]))
+        price = float(np.sum(self.missed(values)[soft] ** 2 / self.softness[soft]))
         return float(np.vdot(self.cost, G)) + 0.5 * price
 
     def dual(self, multipliers: FloatArray) -> float:
         """Return the bound that multipliers with a positive semidefinite slack prove."""
-        price = self.targets @ multipliers + 0.5 * (self.softness @ multipliers**2)
-        return -float(price)
+        price = np.where(multipliers < 0.0, self.lower, self.upper)
+        price = np.where(multipliers == 0.0, 0.0, price)
+        return -float(price @ multipliers + 0.5 * (self.softness @ multipliers**2))
 
     @cached_property
     def _is_plain(self) -> bool:
@@ -176,6 +202,25 @@ class EqualitySystem:
         return matrices
 
 
+@dataclass(frozen=True, eq=False)
+class IntervalEnds:
+    """Bounds ±g_e ≤ ±b_e on forms, one for every finite end of an interval.
+
+    Parameters
+    ----------
+    form : ndarray of int
+        The form e.
+    signs : ndarray
+        One for an upper bound, −1 for a lower one.
+    bounds : ndarray
+        The numbers b_e.
+    """
+
+    form: IntArray
+    signs: FloatArray
+    bounds: FloatArray
+
+
 def _scaled(factors: Matrix, by: FloatArray) -> Matrix:
     """Return factors with their rows multiplied."""
     if is_sparse(factors):
@@ -184,37 +229,24 @@ def _scaled(factors: Matrix, by: FloatArray) -> Matrix:
 
 
 def block_forms(program: Program) -> FactorForms:
-    """Return the entries of the diagonal blocks as forms: e_a e_bᵀ + e_b e_aᵀ by two squares."""
-    columns: list[list[int]] = []
-    entries: list[list[float]] = []
-    signs: list[float] = []
-    owner: list[int] = []
-    form = 0
-    for first, size in program.blocks:
-        for a in range(first, first + size):
-            columns.append([a])
-            entries.append([1.0])
-            signs.append(1.0)
-            owner.append(form)
-            form += 1
-            for b in range(a + 1, first + size):
-                for sign in (1.0, -1.0):
-                    columns.append([a, b])
-                    entries.append([1.0, sign])
-                    signs.append(0.5 * sign)
-                    owner.append(form)
-                form += 1
-    lengths = [len(row) for row in columns]
-    indices = np.array([c for row in columns for c in row], dtype=np.intp)
-    data = np.array([e for row in entries for e in row])
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
-    factors = sp.csr_array((data, indices, starts), shape=(len(columns), program.size))
-    return FactorForms(factors, np.array(signs), np.array(owner, dtype=np.intp), form)
+    """Return squares that span the entries of the diagonal blocks: of e_a, and of e_a + e_b."""
+    pairs = np.array(
+        [
+            (a, b)
+            for first, size in program.blocks
+            for a in range(first, first + size)
+            for b in range(a, first + size)
+        ],
+        dtype=np.intp,
+    ).reshape(-1, 2)
+    own = pairs[:, 0] == pairs[:, 1]
+    form = np.arange(len(pairs))
+    rows = np.concatenate([form, form[~own]])
+    columns = np.concatenate([pairs[:, 0], pairs[~own, 1]])
+    entries = sp.csr_array((np.ones(len(rows)), (rows, columns)), (len(pairs), program.size))
+    return FactorForms(entries, np.ones(len(pairs)), form, len(pairs))
 
 
-def _block_targets(program: Program) -> FloatArray:
-    """Return one for entries on the diagonal, zero for those off it, in the order of the forms."""
-    targets = [
-        float(a == b) for _, size in program.blocks for a in range(size) for b in range(a, size)
-    ]
-    return np.array(targets)
+def _block_targets(forms: FactorForms) -> FloatArray:
+    """Return the squared lengths of the combinations of orthonormal rows."""
+    return np.asarray(forms.factors.multiply(forms.factors).sum(axis=1), dtype=np.float64).ravel()

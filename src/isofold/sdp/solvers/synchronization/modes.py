@@ -18,7 +18,7 @@ import scipy.linalg
 from scipy.optimize import minimize
 
 from isofold._typing import FloatArray, IntArray
-from isofold.linalg.ldl import SymmetricFactor
+from isofold.linalg.fronts import FrontalFactor
 from isofold.sdp.joint_matrix import JointMatrix
 from isofold.sdp.program import principal_axes
 from isofold.sdp.stiefel import StiefelProduct
@@ -39,7 +39,7 @@ leaves Newton's method one step more to do."""
 
 def low_modes(
     joint: JointMatrix,
-    factor: SymmetricFactor,
+    factor: FrontalFactor,
     *,
     n_modes: int,
     n_iter: int,

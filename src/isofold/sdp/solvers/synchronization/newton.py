@@ -17,7 +17,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from isofold._typing import FloatArray, IntArray, Matrix
-from isofold.linalg.ldl import SingularMatrixError, SymmetricFactor
+from isofold.linalg.fronts import FrontalFactor
+from isofold.linalg.ldl import SingularMatrixError
 from isofold.sdp.joint_matrix import JointMatrix
 from isofold.sdp.stiefel import BlockMatrices
 
@@ -166,8 +167,11 @@ class _Hessian:
         self.couplings = _couplings(joint.matrix, self.members)
         self.side = sum(len(m) * w for m, w in zip(self.members, self.widths, strict=True))
         self._order, self._indices, self._indptr = self._pattern()
+        self._elimination, self._unit = joint.elimination, np.empty(self.side, dtype=np.intp)
+        for members, starts, width in zip(self.members, self.starts, self.widths, strict=True):
+            self._unit[starts[:, None] + np.arange(width)] = joint.unit[members[:, :1]]
         self._ground, self._needs_lift = _grounded_coordinates(joint, self)
-        self._factor: SymmetricFactor | None = None
+        self._factor: FrontalFactor | None = None
         self._is_definite = False
         self._basis: list[FloatArray] = []
         self._data: FloatArray = np.empty(0)
@@ -196,7 +200,7 @@ class _Hessian:
         matrix = sp.csc_array(parts, shape=(self.side, self.side))
         try:
             if self._factor is None:
-                self._factor = SymmetricFactor(matrix)
+                self._factor = FrontalFactor(matrix, self._elimination, self._unit)
             else:
                 self._factor.refactor(matrix)
         except SingularMatrixError:
