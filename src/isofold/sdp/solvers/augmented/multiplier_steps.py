@@ -30,8 +30,9 @@ from isofold.sdp.forms import PairForms, is_sparse
 from isofold.sdp.program import Program, principal_axes
 from isofold.sdp.solution import Status
 from isofold.sdp.solvers.augmented.lbfgs import Point, evaluate, line_search, minimize
+from isofold.sdp.solvers.augmented.sheet import flat_start
 from isofold.sdp.solvers.protocol import Iterate, Options, Phase, Start
-from isofold.sdp.solvers.start import multiplier_scale, starting_coordinates
+from isofold.sdp.solvers.start import START_NOISE, multiplier_scale, starting_coordinates
 
 __all__ = ["AugmentedSolver"]
 
@@ -120,6 +121,11 @@ class _StepsRun:
         given = None if start.Y is None else start.Y / np.sqrt(unit)
         Y = starting_coordinates(scaled, options.rank, self._rng, given)
         center = np.zeros(len(weights)) if start.multipliers is None else start.multipliers
+        flat = None
+        if start.multipliers is None and options.tol >= options.rules.fine_gap:
+            flat = flat_start(scaled, Y, weights, options.rules.short_length * scale)
+        if flat is not None:
+            Y, center = self._raised(scaled, flat[0]), flat[1]
         hard = scaled.envelope.is_hard
         grows = options.tol < options.rules.fine_gap or not np.any(
             hard & scaled.envelope.is_equality
@@ -132,8 +138,8 @@ class _StepsRun:
             average = np.zeros(len(weights))
             n_terms = 0
             point = evaluate(augmented, Y)
-            n_rounds = LATER_ROUNDS if step else FIRST_ROUNDS
-            inner = self._inner(augmented, point, scale, n_rounds)
+            n_rounds = LATER_ROUNDS if step or flat is not None else FIRST_ROUNDS
+            inner = self._inner(augmented, point, scale, n_rounds, has_plain=flat is None)
             for counts, point in inner:
                 n_iter += 1
                 if counts:
@@ -166,8 +172,14 @@ class _StepsRun:
             center = np.where(hard, w, center)
         yield replace(iterate, status=Status.ITERATION_LIMIT)
 
+    def _raised(self, program: Program, flat: FloatArray) -> FloatArray:
+        """Return two columns with noise in the others, so that they can leave the plane."""
+        Y = START_NOISE * self._rng.standard_normal((len(flat), self._options.rank))
+        Y[:, : flat.shape[1]] = flat
+        return program.center(Y)
+
     def _inner(
-        self, program: Program, point: Point, scale: float, n_rounds: int
+        self, program: Program, point: Point, scale: float, n_rounds: int, *, has_plain: bool
     ) -> Iterator[tuple[bool, Point]]:
         """Minimize one step, preconditioned and then plain; tell which points to average."""
         tol, rules = self._options.tol, self._options.rules
@@ -187,6 +199,8 @@ class _StepsRun:
                 )
                 for point in steps:
                     yield False, point
+        if not has_plain:
+            return
         n_plain = int(PLAIN * min(MOST_PATIENCE, max(1.0, rules.fine_gap / tol)))
         steps = minimize(program, point, max_iter=n_plain, residual_tol=residual_tol)
         for k, point in enumerate(steps):
