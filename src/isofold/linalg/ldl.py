@@ -57,7 +57,7 @@ class SymmetricFactor:
         self.shape = A.shape
         self._light = bool(A.nnz <= LIGHT_ROW * A.shape[0])
         self._factors: Any = None
-        self._rows: Any = None
+        self._light_factors: Any = None
         self._compute(A)
 
     def refactor(self, A: Matrix) -> None:
@@ -72,16 +72,15 @@ class SymmetricFactor:
             return np.asarray(self._solver.solve(np.asarray(B, dtype=np.float64)))
         if B.ndim == 1:
             return np.asarray(self._solver.solve(np.ascontiguousarray(B, dtype=np.float64)))
-        if B.shape[1] < FEW_COLUMNS:
+        # QDLDL stops at a pivot of zero and solves with what it had before.
+        if B.shape[1] < FEW_COLUMNS or not np.all(self.pivots):
             return np.column_stack([self.solve(B[:, k]) for k in range(B.shape[1])])
         return self._solve_columns(B)
 
     @property
     def pivots(self) -> FloatArray:
         """The diagonal of D, in the order of elimination."""
-        if self._factors is not None:
-            return np.asarray(self._factors[1])
-        D = self._solver.factors()[1] if self._light else self._solver.U.diagonal()
+        D = self._columns()[1] if self._light else self._solver.U.diagonal()
         return np.asarray(D, dtype=np.float64)
 
     @property
@@ -97,7 +96,7 @@ class SymmetricFactor:
         """
         if not self._light:
             return None
-        indptr, indices, entries, inverse, order = self._columns()
+        L, _, order = self._columns()
         ascending = np.argsort(self.pivots, kind="stable")
         chosen = ascending[: min(most, self.n_negative)]
         out = np.zeros((len(order), len(chosen)))
@@ -105,7 +104,7 @@ class SymmetricFactor:
             rows = np.zeros((len(order), WIDTH))
             part = chosen[begin : begin + WIDTH]
             rows[part, np.arange(len(part))] = 1.0
-            backward(indptr, indices, entries, rows)
+            backward(L.indptr, L.indices, L.data, rows)
             out[order, begin : begin + WIDTH] = rows[:, : len(part)]
         return out if len(chosen) else None
 
@@ -130,27 +129,27 @@ class SymmetricFactor:
 
     def _solve_columns(self, B: FloatArray) -> FloatArray:
         """Solve for eight columns at a time, to the same bits as for each alone."""
-        indptr, indices, entries, inverse, order = self._columns()
+        L, D, order = self._columns()
+        inverse = 1.0 / D
         out = np.empty(B.shape)
         for begin in range(0, B.shape[1], WIDTH):
             part = B[:, begin : begin + WIDTH]
             rows = np.zeros((len(B), WIDTH))
             rows[:, : part.shape[1]] = part[order]
-            forward(indptr, indices, entries, inverse, rows)
-            backward(indptr, indices, entries, rows)
+            forward(L.indptr, L.indices, L.data, inverse, rows)
+            backward(L.indptr, L.indices, L.data, rows)
             out[order, begin : begin + WIDTH] = rows[:, : part.shape[1]]
         return out
 
-    def _columns(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray, IntArray]:
-        """Return the strict L by columns, D⁻¹ and the rows in the order of elimination."""
-        if self._rows is None:
-            L, D, order = self._solver.factors()
-            self._rows = (L.indptr, L.indices, L.data, 1.0 / D, order)
-        rows: tuple[IntArray, IntArray, FloatArray, FloatArray, IntArray] = self._rows
-        return rows
+    def _columns(self) -> tuple[Matrix, FloatArray, IntArray]:
+        """Return the strict L by columns, D and the rows in the order of elimination."""
+        if self._light_factors is None:
+            self._light_factors = self._solver.factors()
+        factors: tuple[Matrix, FloatArray, IntArray] = self._light_factors
+        return factors
 
     def _compute(self, A: Matrix) -> None:
-        self._factors = self._rows = None
+        self._factors = self._light_factors = None
         if A.nnz == 0:
             msg = "no LDLᵀ factors: the matrix is zero"
             raise SingularMatrixError(msg)
@@ -178,7 +177,7 @@ class SymmetricFactor:
         """Return |L| without its unit diagonal, D and the longest row of L."""
         if self._factors is None:
             if self._light:
-                L, D, _ = self._solver.factors()
+                L, D, _ = self._columns()
                 strict = abs(sp.csc_array(L))
             else:
                 strict = abs(sp.csc_array(sp.tril(self._solver.L, k=-1)))

@@ -28,6 +28,7 @@ __all__ = [
     "to_dense",
 ]
 
+
 class Forms(Protocol):
     """A list of symmetric matrices A_e of one size, known by what they do."""
 

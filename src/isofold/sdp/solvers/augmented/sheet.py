@@ -9,6 +9,8 @@ of multipliers then leave lengths that are nearly kept, and multipliers in equil
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -51,10 +53,15 @@ def flat_start(
         return None
     kept = bool(np.all(envelope.is_hard & envelope.is_equality))
     variances, axes = principal_axes(Y)
-    if not kept or Y.shape[1] < COLUMNS or variances[COLUMNS:].sum() > OTHER_VARIANCE * sum(variances):
+    if (
+        not kept
+        or Y.shape[1] < COLUMNS
+        or variances[COLUMNS:].sum() > OTHER_VARIANCE * sum(variances)
+    ):
         return None
-    flat = Y @ axes[:, :COLUMNS]
-    net, cache, center = _Net(forms), FactorCache(), np.zeros(forms.n_forms)
+    flat: FloatArray = Y @ axes[:, :COLUMNS]
+    center: FloatArray = np.zeros(forms.n_forms)
+    net, cache = _Net(forms), FactorCache()
     for _ in range(STEPS):
         step = program.with_envelope(envelope.augmented(center, weights))
         point = evaluate(step, flat)
@@ -84,11 +91,8 @@ def _minimized(
     def precondition(gradient: FloatArray) -> FloatArray:
         return factor.solve(gradient.ravel()).reshape(gradient.shape)
 
-    for point in minimize(
-        step, point, max_iter=ROUND, residual_tol=SETTLED, precondition=precondition
-    ):
-        pass
-    return point
+    points = minimize(step, point, max_iter=ROUND, residual_tol=SETTLED, precondition=precondition)
+    return reduce(lambda _, following: following, points, point)
 
 
 class _Net:
