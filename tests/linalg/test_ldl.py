@@ -106,3 +106,38 @@ def test_one_by_one(backend):
     factor = SymmetricFactor(sp.csc_array([[-2.0]]))
     assert factor.n_negative == 1
     assert factor.solve(np.array([4.0])) == pytest.approx(-2.0)
+
+
+@pytest.mark.parametrize("n_columns", [2, 7, 8, 9, 20])
+def test_columns_together_are_columns_alone(n_columns):
+    """To the bit, whatever stands beside them."""
+    A = net(12) + 0.1 * sp.eye_array(144)
+    factor = SymmetricFactor(A)
+    B = np.random.default_rng(n_columns).standard_normal((144, n_columns))
+    X = factor.solve(B)
+    for k in range(n_columns):
+        np.testing.assert_array_equal(X[:, k], factor.solve(B[:, k]))
+    np.testing.assert_allclose(A @ X, B, atol=1e-10)
+
+
+def test_negative_directions_span_all_that_is_negative():
+    A = net(12) - 0.3 * sp.eye_array(144)
+    factor = SymmetricFactor(A)
+    V = factor.negative_directions(100)
+    n_negative = int(np.sum(np.linalg.eigvalsh(A.toarray()) < 0.0))
+    assert V.shape == (144, n_negative)
+    products = V.T @ (A @ V)
+    assert np.all(np.diag(products) < 0.0)
+    # L⁻¹AL⁻ᵀ is diagonal: the directions are conjugate, up to rounding.
+    scale = np.sqrt(np.outer(np.diag(products), np.diag(products)))
+    np.testing.assert_allclose(products / scale, -np.eye(n_negative), atol=1e-9)
+    assert factor.negative_directions(1).shape == (144, 1)
+
+
+def net(side):
+    """The Laplacian of a square net, with weights that break its symmetry."""
+    path = sp.diags_array([-np.ones(side - 1)] * 2, offsets=[-1, 1])
+    path = path - sp.diags_array(path.sum(axis=1))
+    A = sp.csr_array(sp.kron(path, sp.eye_array(side)) + sp.kron(sp.eye_array(side), path))
+    D = sp.diags_array(1.0 + 0.01 * np.arange(side**2) / side**2)
+    return sp.csc_array(D @ A @ D)

@@ -8,7 +8,6 @@ weights w. All others are sums of signed squares, A_e = Σ_k s_k a_k a_kᵀ.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -17,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
+from isofold.sdp._pairs import products
 
 __all__ = [
     "FactorForms",
@@ -27,9 +27,6 @@ __all__ = [
     "positive_forms",
     "to_dense",
 ]
-
-BLOCK_PAIRS = 1 << 13
-"""Pairs handled at a time, so that their coordinates stay in the processor's cache."""
 
 
 class Forms(Protocol):
@@ -92,30 +89,21 @@ class PairForms:
 
     def values(self, Y: FloatArray) -> FloatArray:
         """Return the squared distances."""
-        return self.cross(Y, Y)
+        return self.cross_and_values(Y, Y)[1]
 
     def cross(self, Y: FloatArray, D: FloatArray) -> FloatArray:
         """Return ⟨y_i − y_j, d_i − d_j⟩ for every pair."""
-        out = np.empty(self.n_forms)
-        ones = np.ones(Y.shape[1])
-        for part, first, second in self._parts():
-            product = _differences(Y, first, second)
-            product *= product if D is Y else _differences(D, first, second)
-            np.dot(product, ones, out=out[part])
-        return out
+        return self.cross_and_values(Y, D)[0]
 
     def cross_and_values(self, Y: FloatArray, D: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return `cross(Y, D)` and `values(D)`, the coefficients of a line search, in one pass."""
         mixed, squared = np.empty(self.n_forms), np.empty(self.n_forms)
-        ones = np.ones(Y.shape[1])
-        for part, first, second in self._parts():
-            product = _differences(Y, first, second)
-            change = _differences(D, first, second)
-            product *= change
-            # A product with ones sums short rows faster than any reduction.
-            np.dot(product, ones, out=mixed[part])
-            change *= change
-            np.dot(change, ones, out=squared[part])
+        D = np.ascontiguousarray(D, dtype=np.float64)
+        Y = D if Y is D else np.ascontiguousarray(Y, dtype=np.float64)
+        if not Y.shape == D.shape == (self.size, Y.shape[1]):
+            msg = f"coordinates of shapes {Y.shape} and {D.shape} for {self.size} points"
+            raise ValueError(msg)
+        products(self._checked_pairs, Y, D, mixed, squared)
         return mixed, squared
 
     def adjoint(self, weights: FloatArray) -> sp.csr_array:
@@ -137,23 +125,19 @@ class PairForms:
         )
         return FactorForms(factors=factors, signs=np.ones(m), owner=np.arange(m), n_forms=m)
 
-    def _parts(self) -> Iterator[tuple[slice, IntArray, IntArray]]:
-        for begin in range(0, self.n_forms, BLOCK_PAIRS):
-            part = slice(begin, begin + BLOCK_PAIRS)
-            yield part, self._ends[0][part], self._ends[1][part]
-
     @cached_property
-    def _ends(self) -> tuple[IntArray, IntArray]:
-        return (
-            np.ascontiguousarray(self.pairs[:, 0], dtype=np.intp),
-            np.ascontiguousarray(self.pairs[:, 1], dtype=np.intp),
-        )
+    def _checked_pairs(self) -> IntArray:
+        pairs = np.ascontiguousarray(self.pairs, dtype=np.int64)
+        if len(pairs) and not 0 <= pairs.min() <= pairs.max() < self.size:
+            msg = f"pairs of rows out of the range of {self.size} points"
+            raise IndexError(msg)
+        return pairs
 
     @cached_property
     def _pattern(self) -> tuple[sp.csr_array, sp.csr_array]:
         """Return the Laplacian's pattern and the map from weights to its stored entries."""
         n, m = self.size, self.n_forms
-        first, second = self._ends
+        first, second = self._checked_pairs.T
         diagonal = np.arange(n)
         rows = np.concatenate([diagonal, first, second, first, second])
         columns = np.concatenate([diagonal, second, first, first, second])
@@ -235,12 +219,6 @@ class FactorForms:
     def _collect(self, squares: FloatArray) -> FloatArray:
         totals = np.bincount(self.owner, self.signs * squares, minlength=self.n_forms)
         return totals.astype(np.float64, copy=False)
-
-
-def _differences(Y: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
-    difference = Y.take(first, axis=0)
-    difference -= Y.take(second, axis=0)
-    return difference
 
 
 def no_forms(size: int) -> PairForms:

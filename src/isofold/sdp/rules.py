@@ -58,9 +58,9 @@ class SolverRules:
     all_paths_side: int = 2000
 
     # Rounds of local repair, and negative modes lifted in each: 1 to 9 rounds were needed on
-    # neighbor graphs of 2,000 to 50,000 points.
+    # neighbor graphs of 2,000 to 50,000 points, of which the largest have 170 modes at first.
     repair_rounds: int = 12
-    repair_modes: int = 48
+    repair_modes: int = 64
 
     # The fraction of the tolerated gap that the local repair may leave to scaling.
     repair_fraction: float = 0.03

@@ -152,6 +152,15 @@ def certify_step(
     )
     if not is_shifted:
         primal, dual = posed_primal, posed_dual
+    else:
+        # Penalties may as well be centered at the repaired multipliers, if that is closer.
+        equal = program.envelope.is_hard & program.envelope.is_equality
+        center = np.where(equal, repair.multipliers, envelope.center)
+        moved = replace(envelope, center=center)
+        centered = program.with_envelope(moved)
+        ends = centered.primal_value(Y), repair.bound(centered)
+        if relative_gap(*ends) < relative_gap(primal, dual):
+            (primal, dual), envelope = ends, moved
     terms = float(np.abs(repair.multipliers * values).sum()) + abs(primal)
     posed = _certificate(program, Y, repair, lowest, ROUNDINGS * EPS * terms)
     if not is_shifted:

@@ -23,14 +23,18 @@ from isofold._typing import FloatArray, Matrix
 from isofold.linalg.ldl import FactorCache
 from isofold.sdp.dual.probe import SlackProbe, probe_slack
 from isofold.sdp.dual.repairs import Repair, best_repair, pay_by_trace
-from isofold.sdp.dual.spectrum import LowestEigenvalue, lowest_modes, proved_floor
+from isofold.sdp.dual.spectrum import LowestEigenvalue, lowest_modes, modes_from, proved_floor
 from isofold.sdp.program import Program
 from isofold.sdp.rules import RULES, SolverRules
 
 __all__ = ["repair_locally"]
 
-OVERSHOOT = 1.3
+OVERSHOOT = 2.0
 """Modes overlap and move while they are lifted: a little more than θ saves rounds."""
+
+LAST_OVERSHOOT = 4.0
+"""The same for the last few modes: they are wide and shallow, move on to where nothing was lifted,
+and cost next to nothing."""
 
 LOOSE = 1e-2
 """Accuracy of the eigenvectors that guide the repair; the proof does not rest on them."""
@@ -38,6 +42,9 @@ LOOSE = 1e-2
 NEAR = 0.1
 """Distance of the shift of the Lanczos method below zero, in units of the cost: modes that differ
 by less than a tenth of it are hard to tell apart at the loose accuracy."""
+
+FEW = 2
+"""Negative modes up to which the Lanczos method is used, which looks for the lowest ones."""
 
 LOWEST_PRICE = 0.05
 """Prices below this fraction of the mean count as that: else free weight would be unlimited."""
@@ -58,7 +65,9 @@ def repair_locally(
     lowest: LowestEigenvalue | None = None
     for _ in range(rules.repair_rounds):
         slack = program.slack(w)
-        probe = probe_slack(slack, gauge=program.gauge, shift=shift, cache=cache)
+        probe = probe_slack(
+            slack, gauge=program.gauge, shift=shift, cache=cache, n_directions=rules.repair_modes
+        )
         if probe.is_positive and lowest is not None:
             break
         values, vectors = _lowest(program, slack, probe, cache, rules.repair_modes)
@@ -123,6 +132,7 @@ def _lift(
     """Return weights that raise the given modes by what is missing."""
     upper = program.envelope.upper
     bounded = np.isfinite(upper)
+    overshoot = OVERSHOOT if np.sum(missing > threshold) > FEW else LAST_OVERSHOOT
     mean = float(np.abs(upper[bounded]).mean()) if np.any(bounded) else 1.0
     price = np.maximum(np.where(bounded, upper, mean), LOWEST_PRICE * mean or 1.0)
     raised = np.zeros(len(upper))
@@ -131,14 +141,16 @@ def _lift(
         energy = np.where(bounded, np.maximum(program.forms.values(mode), 0.0), 0.0)
         total = float(np.sum(energy**2 / price))
         if total > 0.0:
-            raised = np.maximum(raised, OVERSHOOT * missing[k] * (energy / price) / total)
+            raised = np.maximum(raised, overshoot * missing[k] * (energy / price) / total)
     return raised
 
 
 def _lowest(
     program: Program, slack: Matrix, probe: SlackProbe, cache: FactorCache, most: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the negative modes of the slack and a few more, to a loose accuracy."""
+    """Return the negative modes of the slack, to a loose accuracy."""
+    if probe.directions is not None and probe.n_negative > FEW:
+        return modes_from(slack, program.gauge, probe.directions, cache)
     wanted = min(max(probe.n_negative + 2, 6), most)
     near = NEAR * program.cost_scale
     return lowest_modes(slack, program.gauge, wanted, accuracy=LOOSE, near=near, cache=cache)

@@ -32,7 +32,7 @@ DENSE_SIDE = 400
 """Up to this side all eigenvalues of a sparse slack are computed, in well under a second."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SlackProbe:
     """What is known of the smallest eigenvalue of a slack on the complement of the gauge.
 
@@ -46,23 +46,31 @@ class SlackProbe:
         The number of eigenvalues of S below −shift that were counted, −1 if unknown.
     is_exact : bool
         Whether no eigenvalue can have been overlooked.
+    directions : ndarray of shape (n, n_directions) or None
+        Directions in which S + shift·I is negative, if the factors tell and as many as requested.
     """
 
     is_positive: bool
     margin: float
     n_negative: int
     is_exact: bool
+    directions: FloatArray | None = None
 
 
 def probe_slack(
-    S: Matrix, *, gauge: FloatArray | None, shift: float, cache: FactorCache | None = None
+    S: Matrix,
+    *,
+    gauge: FloatArray | None,
+    shift: float,
+    cache: FactorCache | None = None,
+    n_directions: int = 0,
 ) -> SlackProbe:
     """Test whether S + shift·I is positive semidefinite on the complement of a gauge vector."""
     if isinstance(S, LinearOperator):
         return _probe_operator(S, gauge, shift)
     if not is_sparse(S) or S.shape[0] <= DENSE_SIDE:
         return _probe_dense(S, gauge, shift)
-    return _probe_sparse(sp.csc_array(S), gauge, shift, cache)
+    return _probe_sparse(sp.csc_array(S), gauge, shift, cache, n_directions)
 
 
 def factor_off_gauge(
@@ -82,19 +90,27 @@ def factor_off_gauge(
             shifted = _bordered(shifted, gauge, coupling)
     factor = (cache or FactorCache()).factor(shifted)
     # A gauge value that rounding may have moved across zero excuses no negative pivot.
-    allowed = is_bordered or along < -factor.error_bound
+    allowed = is_bordered or (along < 0.0 and along < -factor.error_bound)
     return factor, max(factor.n_negative - int(allowed), 0)
 
 
 def _probe_sparse(
-    S: Matrix, gauge: FloatArray | None, shift: float, cache: FactorCache | None
+    S: Matrix,
+    gauge: FloatArray | None,
+    shift: float,
+    cache: FactorCache | None,
+    n_directions: int,
 ) -> SlackProbe:
     try:
         factor, negative = factor_off_gauge(S, gauge, shift, cache)
     except SingularMatrixError:
         return SlackProbe(is_positive=False, margin=0.0, n_negative=-1, is_exact=True)
     # Once for the factors, once for the gauge: the rounding of its border, or of its eigenvector.
-    return SlackProbe(negative == 0, 2.0 * factor.error_bound, negative, is_exact=True)
+    margin = 2.0 * factor.error_bound
+    directions = factor.negative_directions(n_directions) if negative and n_directions else None
+    if directions is not None:
+        directions = directions[: S.shape[0]]
+    return SlackProbe(negative == 0, margin, negative, is_exact=True, directions=directions)
 
 
 def _bordered(S: Matrix, gauge: FloatArray, coupling: float) -> Matrix:

@@ -17,7 +17,7 @@ from isofold.linalg.ldl import FactorCache, SingularMatrixError, SymmetricFactor
 from isofold.sdp.dual.probe import factor_off_gauge, lowest_pairs, probe_slack
 from isofold.sdp.forms import is_sparse, to_dense
 
-__all__ = ["Floor", "LowestEigenvalue", "lowest_modes", "proved_floor"]
+__all__ = ["Floor", "LowestEigenvalue", "lowest_modes", "modes_from", "proved_floor"]
 
 DENSE_MODES_SIDE = 150
 """Up to this side LAPACK takes a few milliseconds, less than the Lanczos method."""
@@ -25,6 +25,13 @@ DENSE_MODES_SIDE = 150
 ACCURACY = 1e-5
 """Relative accuracy asked of the Lanczos method for the inverse of the shifted slack. Close to the
 spectrum that is far more than guiding needs."""
+
+INVERSE_STEPS = 2
+"""Steps of inverse iteration from directions of negative curvature."""
+
+DEPENDENT = 1e-10
+"""Squared length, relative to the largest, below which a combination of unit columns counts as
+zero."""
 
 FIRST_DISTANCE = 1e-2
 """How far below zero θ lies at first, in units of the largest entry of S."""
@@ -73,6 +80,38 @@ def lowest_modes(
     values = theta + 1.0 / inverted
     order = np.argsort(values)
     return values[order], np.asarray(vectors[:, order])
+
+
+def modes_from(
+    S: Matrix, gauge: FloatArray | None, directions: FloatArray, cache: FactorCache | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the eigenpairs of a sparse matrix that directions of negative curvature lead to.
+
+    All together, by two steps of inverse iteration from below the lowest of them: coarse, but many
+    at once, where the Lanczos method would separate them one by one.
+    """
+    values, vectors = _ritz_pairs(S, gauge, directions)
+    factor, _ = _factor_below(sp.csc_array(S), gauge, 1.5 * abs(float(values[0])), cache)
+    for _ in range(INVERSE_STEPS):
+        padded = np.zeros((factor.shape[0], vectors.shape[1]))
+        padded[: len(vectors)] = vectors
+        values, vectors = _ritz_pairs(S, gauge, factor.solve(padded)[: len(vectors)])
+    return values, vectors
+
+
+def _ritz_pairs(
+    S: Matrix, gauge: FloatArray | None, directions: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the eigenpairs of a matrix restricted to the span of some columns."""
+    columns = directions / np.linalg.norm(directions, axis=0)
+    if gauge is not None:
+        columns -= gauge[:, None] * (gauge @ columns)
+    squares, axes = np.linalg.eigh(columns.T @ columns)
+    kept = squares > DEPENDENT * squares[-1]
+    axes = axes[:, kept] / np.sqrt(squares[kept])
+    small = axes.T @ (columns.T @ np.asarray(S @ columns)) @ axes
+    values, rotation = np.linalg.eigh((small + small.T) / 2)
+    return values, np.asarray(columns @ (axes @ rotation))
 
 
 class LowestEigenvalue(NamedTuple):
