@@ -12,16 +12,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from isofold._typing import FloatArray, IntArray
-from isofold.neighbors._balls import BallSearch
-from isofold.neighbors.balls import adjacency_arrays
+from isofold.neighbors._paths import PathSearch
 from isofold.neighbors.graph import NeighborGraph
 
 __all__ = ["GraphPaths", "RememberedPaths"]
 
 MOST_NUMBERS = 2**24
 """Distances that are remembered, at most: 134 MB."""
+
+BUCKET_WIDTH = 0.1
+"""Width of the buckets of a search, in median lengths of edges: each holds a few nodes."""
 
 
 class GraphPaths:
@@ -48,7 +51,7 @@ class GraphPaths:
 
     def __init__(self, graph: NeighborGraph) -> None:
         self.n_nodes = graph.n_nodes
-        self._search = BallSearch(*adjacency_arrays(graph))
+        self._order, self._search = path_search(graph)
 
     def within(
         self, sources: IntArray | list[int], limits: FloatArray
@@ -69,11 +72,10 @@ class GraphPaths:
         distances : ndarray of shape (n_reached,)
             Lengths of these paths.
         """
-        reach = self._search.reach(np.ascontiguousarray(limits, dtype=np.float64))
+        ordered = np.asarray(limits, dtype=np.float64)[self._order]
+        reach = self._search.reach(ordered)
         for source in sources:
-            nodes, distances = self._search.within(int(source), reach)
-            is_near = distances <= limits[nodes]
-            yield nodes[is_near], distances[is_near]
+            yield self._search.within(int(source), reach, ordered)
 
     def nearer(self, source: int, distances: FloatArray) -> tuple[IntArray, FloatArray]:
         """Return the nodes that are nearer to a source than to others.
@@ -93,36 +95,27 @@ class GraphPaths:
         lengths : ndarray of shape (n_nearer,)
             Their distances from the source.
         """
-        nodes, lengths = self._search.within(int(source), distances)
+        limits = distances[self._order]
+        nodes, lengths = self._search.within(int(source), limits, limits)
         is_nearer = lengths < distances[nodes]
         return nodes[is_nearer], lengths[is_nearer]
 
-    def inside(
-        self,
-        source: int,
-        cluster: int,
-        *,
-        labels: IntArray,
-        positions: IntArray,
-        sizes: IntArray,
-    ) -> FloatArray:
-        """Return the distances from a node to all nodes of a cluster.
+    def to(self, source: int, targets: IntArray) -> FloatArray:
+        """Return the distances from a node to some others.
 
         Parameters
         ----------
-        source, cluster : int
-            The node to start from, and the cluster to reach.
-        labels, positions : ndarray of int of shape (n_nodes,)
-            The cluster of every node, and its position among the nodes of that cluster.
-        sizes : ndarray of int of shape (n_clusters,)
-            Sizes of the clusters.
+        source : int
+            The node to start from.
+        targets : ndarray of int of shape (n_targets,)
+            Different nodes. The search ends when the last of them is reached.
 
         Returns
         -------
-        ndarray of shape (``sizes[cluster]``,)
-            The distances by position; infinite where no path leads.
+        ndarray of shape (n_targets,)
+            The distances; infinite where no path leads.
         """
-        return self._search.inside(source, cluster, labels, positions, sizes[cluster])
+        return self._search.to(int(source), targets)
 
     def row(self, source: int) -> FloatArray:
         """Return the distances from a node to all.
@@ -137,10 +130,7 @@ class GraphPaths:
         ndarray of shape (n_nodes,)
             Distances; infinite where no path leads.
         """
-        row = np.full(self.n_nodes, np.inf)
-        nodes, distances = self._search.within(int(source), row)
-        row[nodes] = distances
-        return row
+        return self._search.to(int(source), np.arange(self.n_nodes))
 
 
 class RememberedPaths(GraphPaths):
@@ -173,20 +163,9 @@ class RememberedPaths(GraphPaths):
         nodes = np.flatnonzero(row < distances)
         return nodes, row[nodes]
 
-    def inside(
-        self,
-        source: int,
-        cluster: int,
-        *,
-        labels: IntArray,
-        positions: IntArray,
-        sizes: IntArray,
-    ) -> FloatArray:
-        """Return the distances from a node to all nodes of a cluster."""
-        members = np.flatnonzero(labels == cluster)
-        distances = np.empty(sizes[cluster])
-        distances[positions[members]] = self.row(source)[members]
-        return distances
+    def to(self, source: int, targets: IntArray) -> FloatArray:
+        """Return the distances from a node to some others."""
+        return self.row(source)[targets]
 
     def row(self, source: int) -> FloatArray:
         """Return the distances from a node to all."""
@@ -197,3 +176,17 @@ class RememberedPaths(GraphPaths):
                 self._rows.clear()
             self._rows[int(source)] = found
         return found
+
+
+def path_search(graph: NeighborGraph) -> tuple[IntArray, PathSearch]:
+    """Return the nodes in an order in which near ones are together, and searches in that order."""
+    adjacency = graph.adjacency
+    order = reverse_cuthill_mckee(adjacency, symmetric_mode=True).astype(np.int64)
+    ordered = adjacency[order][:, order]
+    width = BUCKET_WIDTH * float(np.median(graph.lengths)) if graph.n_edges else 1.0
+    arrays = (
+        ordered.indptr.astype(np.int32, copy=False),
+        ordered.indices.astype(np.int32, copy=False),
+        ordered.data.astype(np.float64, copy=False),
+    )
+    return order, PathSearch(*arrays, order, width)

@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from isofold._typing import FloatArray, IntArray
-from isofold.clustering.subspaces import TIE
+from isofold.clustering.subspaces import TIE, order_by
 from isofold.neighbors import GraphPaths, NeighborGraph
 
 __all__ = ["Division", "MedoidSearch", "Medoids"]
@@ -70,7 +70,7 @@ class Division:
     @cached_property
     def order(self) -> IntArray:
         """Nodes by cluster, then by number."""
-        return np.argsort(self.labels, kind="stable")
+        return order_by(self.labels, self.n_clusters)
 
     @cached_property
     def positions(self) -> IntArray:
@@ -85,9 +85,7 @@ class Division:
 
     def row(self, paths: GraphPaths, node: int, cluster: int) -> FloatArray:
         """Return the geodesic distances from a node to the members of a cluster."""
-        return paths.inside(
-            node, cluster, labels=self.labels, positions=self.positions, sizes=self.sizes
-        )
+        return paths.to(node, self.members(cluster))
 
 
 @dataclass(frozen=True, eq=False)
