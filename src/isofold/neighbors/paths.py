@@ -115,7 +115,8 @@ class GraphPaths:
         ndarray of shape (n_targets,)
             The distances; infinite where no path leads.
         """
-        return self._search.to(int(source), targets)
+        found: FloatArray = self._search.to(int(source), targets)
+        return found
 
     def row(self, source: int) -> FloatArray:
         """Return the distances from a node to all.
