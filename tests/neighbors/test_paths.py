@@ -67,7 +67,8 @@ def test_paths_end_where_a_reach_is_exceeded(seed, n_nodes, density, ties):
     reach[rng.rand(n_nodes) < 0.2] = np.inf
     order, search = path_search(graph)
     for source in range(n_nodes):
-        nodes, lengths = search.within(source, reach[order], np.full(n_nodes, np.inf))
+        unlimited = np.full(n_nodes, np.inf)
+        _, nodes, lengths = search.within(np.array([source]), reach[order], unlimited, 0)
         expected = naive_within(graph, source, reach)
         # The nearest first; equally near ones in the order of rows.
         np.testing.assert_array_equal(np.sort(nodes), np.sort(expected[0]))
@@ -121,12 +122,15 @@ def test_distances_inside_clusters(seed, n_nodes, density, ties, n_clusters):
     rng = np.random.RandomState(seed)
     graph = random_graph(rng, n_nodes, int(density * n_nodes), ties=ties)
     labels, distances = rng.randint(n_clusters, size=n_nodes), geodesics(graph)
+    members = [rng.permutation(np.flatnonzero(labels == g)) for g in range(n_clusters)]
+    targets, sizes = np.concatenate(members), [len(own) for own in members]
+    begins = np.concatenate([[0], np.cumsum(sizes)])
+    sources, groups = rng.randint(n_nodes, size=12), rng.randint(n_clusters, size=12)
     for paths in plain_and_remembered(graph):
-        for source in rng.randint(n_nodes, size=5):
-            for cluster in range(n_clusters):
-                members = rng.permutation(np.flatnonzero(labels == cluster))
-                found = paths.to(source, members)
-                np.testing.assert_array_equal(found, distances[source, members])
+        found = list(paths.to(sources, groups, targets=targets, begins=begins))
+        assert len(found) == 12
+        for source, group, row in zip(sources, groups, found, strict=True):
+            np.testing.assert_array_equal(row, distances[source, members[group]])
 
 
 @examples(60)

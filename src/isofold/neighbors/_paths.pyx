@@ -9,6 +9,7 @@ nearest of its entries: the others wait in buckets, and many are out of date bef
 Neither changes a length: each is the least over all paths, added up from the source.
 """
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
@@ -189,43 +190,58 @@ cdef class PathSearch:
                     state.length = longer
                     self.queue.push(longer, other)
 
-    def within(self, int64_t source, const double[::1] reach, const double[::1] limits):
-        """Return the nodes no farther from a source than their limits, nearest first, and how far.
+    def within(self, const int64_t[::1] sources, const double[::1] reach,
+               const double[::1] limits, size_t most):
+        """Return the nodes no farther from sources than their limits, nearest first, and how far.
 
         A path ends at the first node beyond its reach: see `reach`, in whose order both arrays are.
+        Result i belongs to source i and is ``[indptr[i]:indptr[i + 1]]``. With `most` nodes or more
+        the following sources are left to the next call.
         """
-        cdef size_t i, n_found = 0
+        cdef Py_ssize_t i
+        cdef size_t k
         cdef int32_t row
+        cdef vector[int64_t] indptr, nodes
+        cdef vector[double] distances
         with nogil:
-            self.turn += 1
-            self._search(self.row_of[source], &reach[0], self.order.shape[0])
-            for i in range(self.settled.size()):
-                row = self.settled[i]
-                if self.states[row].length <= limits[row]:
-                    self.settled[n_found] = row
-                    n_found += 1
-        cdef int64_t[::1] nodes = np.empty(n_found, dtype=np.int64)
-        cdef double[::1] distances = np.empty(n_found)
-        for i in range(n_found):
-            nodes[i] = self.order[self.settled[i]]
-            distances[i] = self.states[self.settled[i]].length
-        return np.asarray(nodes), np.asarray(distances)
+            indptr.push_back(0)
+            for i in range(sources.shape[0]):
+                self.turn += 1
+                self._search(self.row_of[sources[i]], &reach[0], self.order.shape[0])
+                for k in range(self.settled.size()):
+                    row = self.settled[k]
+                    if self.states[row].length <= limits[row]:
+                        nodes.push_back(self.order[row])
+                        distances.push_back(self.states[row].length)
+                indptr.push_back(<int64_t> nodes.size())
+                if nodes.size() >= most:
+                    break
+        return _integers(indptr), _integers(nodes), _numbers(distances)
 
-    def to(self, int64_t source, const int64_t[::1] targets):
-        """Return the distances from a source to some nodes; infinite where no path leads."""
-        cdef Py_ssize_t i, n_targets = targets.shape[0]
+    def to(self, const int64_t[::1] sources, const int64_t[::1] groups,
+           const int64_t[::1] targets, const int64_t[::1] begins):
+        """Return the distances from source i to the nodes of group ``groups[i]``, one after another.
+
+        Group g is ``targets[begins[g]:begins[g + 1]]``. Where no path leads they are infinite.
+        """
+        cdef Py_ssize_t i
+        cdef int64_t k, begin, end
         cdef int32_t row
-        cdef double[::1] distances = np.full(n_targets, np.inf)
+        cdef NodeState* state
+        cdef vector[double] distances
         with nogil:
-            self.turn += 1
-            for i in range(n_targets):
-                self.states[self.row_of[targets[i]]].wanted_in = self.turn
-            self._search(self.row_of[source], NULL, n_targets)
-            for i in range(n_targets):
-                row = self.row_of[targets[i]]
-                if self.states[row].reached_in == self.turn:
-                    distances[i] = self.states[row].length
-        return np.asarray(distances)
+            for i in range(sources.shape[0]):
+                begin, end = begins[groups[i]], begins[groups[i] + 1]
+                self.turn += 1
+                for k in range(begin, end):
+                    self.states[self.row_of[targets[k]]].wanted_in = self.turn
+                self._search(self.row_of[sources[i]], NULL, end - begin)
+                for k in range(begin, end):
+                    state = &self.states[self.row_of[targets[k]]]
+                    distances.push_back(
+                        state.length if state.reached_in == self.turn else INFINITY
+                    )
+        return _numbers(distances)
 
     def reach(self, const double[::1] limits):
         """Return how long a path may be at every node and still matter to one beyond it.
@@ -260,3 +276,19 @@ cdef class PathSearch:
                                 raised.push_back(other)
                 waiting.swap(raised)
         return np.asarray(found)
+
+
+cdef _integers(const vector[int64_t]& values):
+    cdef int64_t[::1] out = np.empty(values.size(), dtype=np.int64)
+    cdef size_t i
+    for i in range(values.size()):
+        out[i] = values[i]
+    return np.asarray(out)
+
+
+cdef _numbers(const vector[double]& values):
+    cdef double[::1] out = np.empty(values.size(), dtype=np.float64)
+    cdef size_t i
+    for i in range(values.size()):
+        out[i] = values[i]
+    return np.asarray(out)

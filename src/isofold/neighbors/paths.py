@@ -10,6 +10,7 @@ exceeded, without missing a path that matters.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse.csgraph import reverse_cuthill_mckee
@@ -22,6 +23,9 @@ __all__ = ["GraphPaths", "RememberedPaths"]
 
 MOST_NUMBERS = 2**24
 """Distances that are remembered, at most: 134 MB."""
+
+MOST_AT_ONCE = 2**16
+"""Nodes within limits that are found in one call of the kernel, about."""
 
 BUCKET_WIDTH = 0.1
 """Width of the buckets of a search, in median lengths of edges: each holds a few nodes."""
@@ -74,8 +78,13 @@ class GraphPaths:
         """
         ordered = np.asarray(limits, dtype=np.float64)[self._order]
         reach = self._search.reach(ordered)
-        for source in sources:
-            yield self._search.within(int(source), reach, ordered)
+        # Many searches a call: threads would wait for the interpreter after each of them.
+        left = np.asarray(sources, dtype=np.int64)
+        while len(left):
+            indptr, nodes, distances = self._search.within(left, reach, ordered, MOST_AT_ONCE)
+            for begin, end in pairwise(indptr.tolist()):
+                yield nodes[begin:end], distances[begin:end]
+            left = left[len(indptr) - 1 :]
 
     def nearer(self, source: int, distances: FloatArray) -> tuple[IntArray, FloatArray]:
         """Return the nodes that are nearer to a source than to others.
@@ -96,27 +105,35 @@ class GraphPaths:
             Their distances from the source.
         """
         limits = distances[self._order]
-        nodes, lengths = self._search.within(int(source), limits, limits)
+        only = np.array([source], dtype=np.int64)
+        _, nodes, lengths = self._search.within(only, limits, limits, 0)
         is_nearer = lengths < distances[nodes]
         return nodes[is_nearer], lengths[is_nearer]
 
-    def to(self, source: int, targets: IntArray) -> FloatArray:
-        """Return the distances from a node to some others.
+    def to(
+        self, sources: IntArray, groups: IntArray, *, targets: IntArray, begins: IntArray
+    ) -> Iterator[FloatArray]:
+        """Yield the distances from one source after the other to the nodes of a group.
 
         Parameters
         ----------
-        source : int
-            The node to start from.
-        targets : ndarray of int of shape (n_targets,)
-            Different nodes. The search ends when the last of them is reached.
+        sources, groups : ndarray of int of shape (n_sources,)
+            Nodes to start from, and the group to reach from each. A search ends with the last node
+            of the group.
+        targets : ndarray of int
+            The nodes of all groups, group by group.
+        begins : ndarray of int of shape (n_groups + 1,)
+            Group g is ``targets[begins[g]:begins[g + 1]]``.
 
-        Returns
-        -------
-        ndarray of shape (n_targets,)
+        Yields
+        ------
+        ndarray
             The distances; infinite where no path leads.
         """
-        found: FloatArray = self._search.to(int(source), targets)
-        return found
+        found = self._search.to(sources, groups, targets, begins)
+        ends = np.cumsum(np.diff(begins)[groups]).tolist()
+        for begin, end in pairwise([0, *ends]):
+            yield found[begin:end]
 
     def row(self, source: int) -> FloatArray:
         """Return the distances from a node to all.
@@ -131,7 +148,8 @@ class GraphPaths:
         ndarray of shape (n_nodes,)
             Distances; infinite where no path leads.
         """
-        return self._search.to(int(source), np.arange(self.n_nodes))
+        every, only = np.arange(self.n_nodes), np.array([source], dtype=np.int64)
+        return self._search.to(only, np.zeros(1, int), every, np.array([0, len(every)]))
 
 
 class RememberedPaths(GraphPaths):
@@ -164,9 +182,12 @@ class RememberedPaths(GraphPaths):
         nodes = np.flatnonzero(row < distances)
         return nodes, row[nodes]
 
-    def to(self, source: int, targets: IntArray) -> FloatArray:
-        """Return the distances from a node to some others."""
-        return self.row(source)[targets]
+    def to(
+        self, sources: IntArray, groups: IntArray, *, targets: IntArray, begins: IntArray
+    ) -> Iterator[FloatArray]:
+        """Yield the distances from one source after the other to the nodes of a group."""
+        for source, group in zip(sources, groups, strict=True):
+            yield self.row(int(source))[targets[begins[group] : begins[group + 1]]]
 
     def row(self, source: int) -> FloatArray:
         """Return the distances from a node to all."""

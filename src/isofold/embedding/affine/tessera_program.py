@@ -46,8 +46,9 @@ a minute."""
 NOTHING = 1e-6
 """Fraction of the largest variance below which an axis counts as empty: the solver's accuracy."""
 
-TILE_NUMBERS, TILES_A_BLOCK = 2**15, 8
-"""Pairs whose weights are held at a time, 256 KB, and how often that in one task of a thread."""
+TILE_NUMBERS, TILES_A_BLOCK = 2**18, 2
+"""Pairs whose weights are held at a time (2 MB: with more they leave the cache, with fewer threads
+wait for each other), and how often that in one task of a thread."""
 
 WIDE = 16
 """Features from which squared distances are computed by products of matrices."""
@@ -161,8 +162,9 @@ class _Pulls:
 
     @property
     def _tile_rows(self) -> int:
-        """Rows whose weights with one tessera stay in the processor's cache."""
-        return max(1, TILE_NUMBERS * len(self.ends) // len(self.points))
+        """Rows whose weights with any one tessera stay in the processor's cache."""
+        largest = int(np.diff(self.ends, prepend=0).max())
+        return max(1, TILE_NUMBERS // largest)
 
     def of_rows(self, block: tuple[int, slice]) -> _BlockSums:
         """Return what rows of a tessera and all later tesserae add."""
