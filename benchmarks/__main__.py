@@ -19,6 +19,7 @@ SUITES = (
     "unfolding",
     "mvu",
     "ldlc",
+    "workers",
     "eat",
     "plml",
     "out_of_sample",
