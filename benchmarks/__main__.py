@@ -20,6 +20,7 @@ SUITES = (
     "unfolding",
     "mvu",
     "ldlc",
+    "workers",
     "eat",
     "plml",
     "out_of_sample",

@@ -1,11 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
 from isofold.neighbors import GraphPaths, RememberedPaths, build_graph
-from isofold.neighbors._balls import BallSearch
-from isofold.neighbors.balls import adjacency_arrays
+from isofold.neighbors.paths import path_search
 from support.hypothesis_profiles import examples
 from support.ldlc_cases import geodesics, random_graph
 
@@ -52,7 +53,8 @@ def test_reach_is_the_largest_rest_of_a_limit(seed, n_nodes, density, ties):
     graph = random_graph(rng, n_nodes, int(density * n_nodes), ties=ties)
     limits = some_limits(rng, n_nodes, ties=ties)
     expected = (limits - geodesics(graph)).max(axis=1)
-    found = BallSearch(*adjacency_arrays(graph)).reach(limits)
+    order, search = path_search(graph)
+    found = search.reach(limits[order])[np.argsort(order)]
     np.testing.assert_allclose(found, expected, rtol=0, atol=0 if ties else ROUNDING)
 
 
@@ -63,12 +65,17 @@ def test_paths_end_where_a_reach_is_exceeded(seed, n_nodes, density, ties):
     graph = random_graph(rng, n_nodes, int(density * n_nodes), ties=ties)
     reach = some_limits(rng, n_nodes, ties=ties)
     reach[rng.rand(n_nodes) < 0.2] = np.inf
-    search = BallSearch(*adjacency_arrays(graph))
+    order, search = path_search(graph)
     for source in range(n_nodes):
-        nodes, lengths = search.within(source, reach)
+        unlimited = np.full(n_nodes, np.inf)
+        _, nodes, lengths = search.within(np.array([source]), reach[order], unlimited, 0)
         expected = naive_within(graph, source, reach)
-        np.testing.assert_array_equal(nodes, expected[0])
+        # The nearest first; equally near ones in the order of rows.
+        np.testing.assert_array_equal(np.sort(nodes), np.sort(expected[0]))
         np.testing.assert_array_equal(lengths, expected[1])
+        np.testing.assert_array_equal(
+            lengths[np.argsort(nodes)], expected[1][np.argsort(expected[0])]
+        )
 
 
 @examples(80)
@@ -115,20 +122,28 @@ def test_distances_inside_clusters(seed, n_nodes, density, ties, n_clusters):
     rng = np.random.RandomState(seed)
     graph = random_graph(rng, n_nodes, int(density * n_nodes), ties=ties)
     labels, distances = rng.randint(n_clusters, size=n_nodes), geodesics(graph)
-    members = [np.flatnonzero(labels == cluster) for cluster in range(n_clusters)]
-    # Places in any order.
-    positions = np.empty(n_nodes, dtype=np.int64)
-    for each in members:
-        positions[each] = rng.permutation(len(each))
-    sizes = np.array([len(each) for each in members])
+    members = [rng.permutation(np.flatnonzero(labels == g)) for g in range(n_clusters)]
+    targets, sizes = np.concatenate(members), [len(own) for own in members]
+    begins = np.concatenate([[0], np.cumsum(sizes)])
+    sources, groups = rng.randint(n_nodes, size=12), rng.randint(n_clusters, size=12)
     for paths in plain_and_remembered(graph):
-        for source in rng.randint(n_nodes, size=5):
-            for cluster, mine in enumerate(members):
-                found = paths.inside(
-                    source, cluster, labels=labels, positions=positions, sizes=sizes
-                )
-                assert len(found) == len(mine)
-                np.testing.assert_array_equal(found[positions[mine]], distances[source, mine])
+        found = list(paths.to(sources, groups, targets=targets, begins=begins))
+        assert len(found) == 12
+        for source, group, row in zip(sources, groups, found, strict=True):
+            np.testing.assert_array_equal(row, distances[source, members[group]])
+
+
+@examples(60)
+@given(**graphs, decades=st.integers(0, 12))
+def test_lengths_of_many_sizes(seed, n_nodes, density, ties, decades):
+    """Edges far longer and shorter than the buckets of the queue, which hold a tenth of one."""
+    rng = np.random.RandomState(seed)
+    graph = random_graph(rng, n_nodes, int(density * n_nodes), ties=ties)
+    lengths = graph.lengths * 10.0 ** rng.randint(-decades, decades + 1, size=graph.n_edges)
+    graph = replace(graph, lengths=lengths)
+    paths, distances = GraphPaths(graph), geodesics(graph)
+    for source in range(n_nodes):
+        np.testing.assert_array_equal(paths.row(source), distances[source])
 
 
 @examples(40)
@@ -154,7 +169,8 @@ def test_what_is_remembered_is_not_computed_again():
 def test_isolated_nodes_reach_themselves_alone():
     matrix = sp.csr_array((np.array([2.0, 2.0]), (np.array([0, 1]), np.array([1, 0]))), (3, 3))
     graph = build_graph(matrix, metric="precomputed")
-    assert BallSearch(*adjacency_arrays(graph)).reach(np.array([-1.0, 3.0, 5.0])).tolist() == [
+    order, search = path_search(graph)
+    assert search.reach(np.array([-1.0, 3.0, 5.0])[order])[np.argsort(order)].tolist() == [
         1.0,
         3.0,
         5.0,

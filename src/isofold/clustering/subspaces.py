@@ -112,9 +112,16 @@ class AffineSubspaces:
 
 def members_of(labels: IntArray, n_clusters: int) -> list[IntArray]:
     """Return the members of every cluster, ascending."""
-    order = np.argsort(labels, kind="stable")
     ends = np.cumsum(np.bincount(labels, minlength=n_clusters))
-    return np.split(order, ends[:-1])
+    return np.split(order_by(labels, n_clusters), ends[:-1])
+
+
+def order_by(labels: IntArray, n_clusters: int) -> IntArray:
+    """Return the nodes by cluster, then by number."""
+    # Short numbers are sorted digit by digit, in a tenth of the time.
+    short = labels.astype(np.uint16) if n_clusters <= 2**16 else labels
+    order: IntArray = np.argsort(short, kind="stable")
+    return order
 
 
 def fit_subspaces(
@@ -147,13 +154,13 @@ def fit_subspaces(
     noise = np.zeros(n_clusters)
     scatter = np.empty((n_clusters, d, d)) if d <= SMALL_WIDTH else None
     for cluster, members in enumerate(members_of(labels, n_clusters)):
-        weight = counts[members]
-        centers[cluster] = weight @ points[members] / weight.sum()
+        weight, own = counts[members], points[members]
+        centers[cluster] = weight @ own / weight.sum()
         if not n_components:
             continue
         ulp = 4.0 * np.finfo(np.float64).eps * np.abs(centers[cluster]).max()
         noise[cluster] = d * ulp**2 * weight.sum()
-        offsets = (points[members] - centers[cluster]) * np.sqrt(weight)[:, None]
+        offsets = (own - centers[cluster]) * np.sqrt(weight)[:, None]
         if scatter is None:
             bases[cluster] = _top_directions(offsets, n_components, noise[cluster])
         else:

@@ -9,6 +9,7 @@ import scipy.linalg
 from sklearn.utils.metaestimators import available_if
 
 from isofold._memory import block_rows
+from isofold._parallel import one_blas_thread, ordered_map
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_width
 from isofold.extension.barycentric import BarycentricMap
@@ -19,6 +20,9 @@ from isofold.linalg.rows import row_product
 from isofold.similarity.kernel_function import KernelFunction
 
 __all__ = ["CorrectedMap", "KernelMap", "fit_kernel_regression"]
+
+REGRESSION_ROWS = 1024
+"""Rows of a regression at a time, at most: enough for products, and fair packages for threads."""
 
 NEGLIGIBLE = 1e-13
 """Eigenvalues of the normal equations below this fraction of the largest are left out: they are
@@ -147,7 +151,12 @@ class CorrectedMap(LocalInverse):
 
 
 def fit_kernel_regression(
-    points: FloatArray, values: FloatArray, landmarks: IntArray, kernel: KernelFunction
+    points: FloatArray,
+    values: FloatArray,
+    landmarks: IntArray,
+    kernel: KernelFunction,
+    *,
+    n_jobs: int | None = None,
 ) -> KernelMap:
     """Fit a map of few coefficients to the values at many points, by least squares.
 
@@ -161,6 +170,8 @@ def fit_kernel_regression(
         The points with which others are compared.
     kernel : KernelFunction
         The kernel.
+    n_jobs : int or None, default=None
+        Threads, by scikit-learn's convention. Results never depend on it.
 
     Returns
     -------
@@ -175,13 +186,20 @@ def fit_kernel_regression(
     centering = KernelCentering.from_kernel(kernel.matrix(near, near))
     m, mean = len(landmarks), values.mean(axis=0)
     square, mixed = np.zeros((m + 1, m + 1)), np.zeros((m + 1, values.shape[1]))
-    step = block_rows(8 * 6 * m, len(points))
-    for start in range(0, len(points), step):
+    step = min(block_rows(8 * 6 * m, len(points)), REGRESSION_ROWS)
+
+    def products(start: int) -> tuple[FloatArray, FloatArray]:
         rows = points[start : start + step].astype(np.float64) - origin
         features = np.ones((len(rows), m + 1))
         features[:, :m] = centering.apply(kernel.matrix(rows, near))
-        square += features.T @ features
-        mixed += features.T @ (values[start : start + step] - mean)
+        return features.T @ features, features.T @ (values[start : start + step] - mean)
+
+    with one_blas_thread():
+        for own_square, own_mixed in ordered_map(
+            products, range(0, len(points), step), n_jobs=n_jobs
+        ):
+            square += own_square
+            mixed += own_mixed
     spectrum, axes = scipy.linalg.eigh(square)
     kept = spectrum > NEGLIGIBLE * spectrum[-1]
     axes = axes[:, kept]

@@ -19,7 +19,7 @@ from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
-from isofold.neighbors import _paths
+from isofold.neighbors import _geodesic
 from isofold.neighbors.graph import NeighborGraph
 
 # From one source in so many nodes on, sources of a block are near each other: their paths are found
@@ -139,7 +139,7 @@ def map_geodesics(
 
     def of_block(which: slice) -> Result:
         rows = np.empty((which.stop - which.start, graph.n_nodes))
-        _paths.paths(*arcs, starts[which], farthest, together, rows)
+        _geodesic.paths(*arcs, starts[which], farthest, together, rows)
         return function(which, rows.astype(graph.lengths.dtype, copy=False))
 
     step = block_rows(graph.n_nodes * 8, len(starts))

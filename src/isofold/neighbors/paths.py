@@ -10,18 +10,25 @@ exceeded, without missing a path that matters.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from isofold._typing import FloatArray, IntArray
-from isofold.neighbors._balls import BallSearch
-from isofold.neighbors.balls import adjacency_arrays
+from isofold.neighbors._paths import PathSearch
 from isofold.neighbors.graph import NeighborGraph
 
 __all__ = ["GraphPaths", "RememberedPaths"]
 
 MOST_NUMBERS = 2**24
 """Distances that are remembered, at most: 134 MB."""
+
+MOST_AT_ONCE = 2**16
+"""Nodes within limits that are found in one call of the kernel, about."""
+
+BUCKET_WIDTH = 0.1
+"""Width of the buckets of a search, in median lengths of edges: each holds a few nodes."""
 
 
 class GraphPaths:
@@ -48,7 +55,7 @@ class GraphPaths:
 
     def __init__(self, graph: NeighborGraph) -> None:
         self.n_nodes = graph.n_nodes
-        self._search = BallSearch(*adjacency_arrays(graph))
+        self._order, self._search = path_search(graph)
 
     def within(
         self, sources: IntArray | list[int], limits: FloatArray
@@ -69,11 +76,15 @@ class GraphPaths:
         distances : ndarray of shape (n_reached,)
             Lengths of these paths.
         """
-        reach = self._search.reach(np.ascontiguousarray(limits, dtype=np.float64))
-        for source in sources:
-            nodes, distances = self._search.within(int(source), reach)
-            is_near = distances <= limits[nodes]
-            yield nodes[is_near], distances[is_near]
+        ordered = np.asarray(limits, dtype=np.float64)[self._order]
+        reach = self._search.reach(ordered)
+        # Many searches a call: threads would wait for the interpreter after each of them.
+        left = np.asarray(sources, dtype=np.int64)
+        while len(left):
+            indptr, nodes, distances = self._search.within(left, reach, ordered, MOST_AT_ONCE)
+            for begin, end in pairwise(indptr.tolist()):
+                yield nodes[begin:end], distances[begin:end]
+            left = left[len(indptr) - 1 :]
 
     def nearer(self, source: int, distances: FloatArray) -> tuple[IntArray, FloatArray]:
         """Return the nodes that are nearer to a source than to others.
@@ -93,36 +104,36 @@ class GraphPaths:
         lengths : ndarray of shape (n_nearer,)
             Their distances from the source.
         """
-        nodes, lengths = self._search.within(int(source), distances)
+        limits = distances[self._order]
+        only = np.array([source], dtype=np.int64)
+        _, nodes, lengths = self._search.within(only, limits, limits, 0)
         is_nearer = lengths < distances[nodes]
         return nodes[is_nearer], lengths[is_nearer]
 
-    def inside(
-        self,
-        source: int,
-        cluster: int,
-        *,
-        labels: IntArray,
-        positions: IntArray,
-        sizes: IntArray,
-    ) -> FloatArray:
-        """Return the distances from a node to all nodes of a cluster.
+    def to(
+        self, sources: IntArray, groups: IntArray, *, targets: IntArray, begins: IntArray
+    ) -> Iterator[FloatArray]:
+        """Yield the distances from one source after the other to the nodes of a group.
 
         Parameters
         ----------
-        source, cluster : int
-            The node to start from, and the cluster to reach.
-        labels, positions : ndarray of int of shape (n_nodes,)
-            The cluster of every node, and its position among the nodes of that cluster.
-        sizes : ndarray of int of shape (n_clusters,)
-            Sizes of the clusters.
+        sources, groups : ndarray of int of shape (n_sources,)
+            Nodes to start from, and the group to reach from each. A search ends with the last node
+            of the group.
+        targets : ndarray of int
+            The nodes of all groups, group by group.
+        begins : ndarray of int of shape (n_groups + 1,)
+            Group g is ``targets[begins[g]:begins[g + 1]]``.
 
-        Returns
-        -------
-        ndarray of shape (``sizes[cluster]``,)
-            The distances by position; infinite where no path leads.
+        Yields
+        ------
+        ndarray
+            The distances; infinite where no path leads.
         """
-        return self._search.inside(source, cluster, labels, positions, sizes[cluster])
+        found = self._search.to(sources, groups, targets, begins)
+        ends = np.cumsum(np.diff(begins)[groups]).tolist()
+        for begin, end in pairwise([0, *ends]):
+            yield found[begin:end]
 
     def row(self, source: int) -> FloatArray:
         """Return the distances from a node to all.
@@ -137,10 +148,8 @@ class GraphPaths:
         ndarray of shape (n_nodes,)
             Distances; infinite where no path leads.
         """
-        row = np.full(self.n_nodes, np.inf)
-        nodes, distances = self._search.within(int(source), row)
-        row[nodes] = distances
-        return row
+        every, only = np.arange(self.n_nodes), np.array([source], dtype=np.int64)
+        return self._search.to(only, np.zeros(1, int), every, np.array([0, len(every)]))
 
 
 class RememberedPaths(GraphPaths):
@@ -173,20 +182,12 @@ class RememberedPaths(GraphPaths):
         nodes = np.flatnonzero(row < distances)
         return nodes, row[nodes]
 
-    def inside(
-        self,
-        source: int,
-        cluster: int,
-        *,
-        labels: IntArray,
-        positions: IntArray,
-        sizes: IntArray,
-    ) -> FloatArray:
-        """Return the distances from a node to all nodes of a cluster."""
-        members = np.flatnonzero(labels == cluster)
-        distances = np.empty(sizes[cluster])
-        distances[positions[members]] = self.row(source)[members]
-        return distances
+    def to(
+        self, sources: IntArray, groups: IntArray, *, targets: IntArray, begins: IntArray
+    ) -> Iterator[FloatArray]:
+        """Yield the distances from one source after the other to the nodes of a group."""
+        for source, group in zip(sources, groups, strict=True):
+            yield self.row(int(source))[targets[begins[group] : begins[group + 1]]]
 
     def row(self, source: int) -> FloatArray:
         """Return the distances from a node to all."""
@@ -197,3 +198,17 @@ class RememberedPaths(GraphPaths):
                 self._rows.clear()
             self._rows[int(source)] = found
         return found
+
+
+def path_search(graph: NeighborGraph) -> tuple[IntArray, PathSearch]:
+    """Return the nodes in an order in which near ones are together, and searches in that order."""
+    adjacency = graph.adjacency
+    order = reverse_cuthill_mckee(adjacency, symmetric_mode=True).astype(np.int64)
+    ordered = adjacency[order][:, order]
+    width = BUCKET_WIDTH * float(np.median(graph.lengths)) if graph.n_edges else 1.0
+    arrays = (
+        ordered.indptr.astype(np.int32, copy=False),
+        ordered.indices.astype(np.int32, copy=False),
+        ordered.data.astype(np.float64, copy=False),
+    )
+    return order, PathSearch(*arrays, order, width)

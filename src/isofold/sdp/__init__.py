@@ -22,6 +22,7 @@ dual/          bounds on the optimum and their proofs
     certify             the only maker of certificates
 certificate, solution   what a solver returns
 posing/        programs made small and well scaled before they are solved
+sparse_less_squares     costs A − FFᵀ of a sparse matrix and few columns, and their inertia
 stiefel, joint_matrix   the manifold of orthonormal blocks, and a sparse cost on it
 rules          the numbers by which the engine decides
 """

@@ -12,6 +12,7 @@ from isofold._typing import FloatArray, IntArray, Matrix
 from isofold._validation import check_count, check_finite, check_square, check_symmetric
 from isofold.exceptions import InvalidInputError
 from isofold.sdp.forms import is_sparse
+from isofold.sdp.sparse_less_squares import SparseLessSquares
 
 ENTRY_ADVICE = "No number can be compared with such an entry. Remove it or give its true value."
 
@@ -68,7 +69,7 @@ def check_objective(objective: Any, n_points: Any) -> Matrix:
         )
         raise InvalidInputError(msg)
     if isinstance(objective, LinearOperator):
-        is_checked = isinstance(objective, FiniteOperator)
+        is_checked = isinstance(objective, (FiniteOperator, SparseLessSquares))
         return objective if is_checked else FiniteOperator(objective)
     if is_sparse(objective):
         matrix = sp.csr_array(objective, dtype=np.float64)

@@ -23,6 +23,7 @@ from isofold._typing import BoolArray, FloatArray, IntArray, Matrix
 from isofold.sdp.envelope import Envelope
 from isofold.sdp.forms import Forms, PairForms, is_sparse, positive_forms, to_dense
 from isofold.sdp.problem import GramSDP
+from isofold.sdp.sparse_less_squares import SparseLessSquares
 
 __all__ = ["Program", "principal_axes", "reflect_off_gauge"]
 
@@ -123,6 +124,11 @@ class Program:
         return float(np.linalg.norm(self.cost @ probe) / np.linalg.norm(probe)) or 1.0
 
     @property
+    def is_dense(self) -> bool:
+        """Whether no sparse factors tell the signs of eigenvalues of slacks."""
+        return not (is_sparse(self.cost) or isinstance(self.cost, SparseLessSquares))
+
+    @property
     def has_cost(self) -> bool:
         """Whether C is not zero; operators count as such."""
         return isinstance(self.cost, LinearOperator) or float(abs(self.cost).max()) > 0.0
@@ -216,6 +222,8 @@ class Program:
         cost, adjoint = self.cost, self.forms.adjoint(multipliers)
         if block_multipliers is not None:
             adjoint = adjoint - block_multipliers
+        if isinstance(cost, SparseLessSquares) and is_sparse(adjoint):
+            return cost.plus(adjoint)
         if isinstance(cost, LinearOperator):
             return cost + aslinearoperator(adjoint)
         if is_sparse(cost) and is_sparse(adjoint):

@@ -84,7 +84,7 @@ def test_blocks_and_threads_change_no_byte(monkeypatch):
     whole = stretch_objective(case.X, case.tesserae, case.graph, n_jobs=1)
     threads = stretch_objective(case.X, case.tesserae, case.graph, n_jobs=2)
     assert whole.tobytes() == threads.tobytes()
-    monkeypatch.setattr("isofold.embedding.affine.tessera_program.block_rows", lambda *_: 3)
+    monkeypatch.setattr("isofold.embedding.affine.tessera_program.TILE_NUMBERS", 50)
     parts = stretch_objective(case.X, case.tesserae, case.graph, n_jobs=1)
     np.testing.assert_allclose(parts, whole, rtol=0, atol=ROUNDING * np.abs(whole).max())
 

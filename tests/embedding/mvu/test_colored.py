@@ -9,8 +9,10 @@ from sklearn.preprocessing import scale
 from sklearn.utils import get_tags
 
 from isofold import MVU, ColoredMVU
+from isofold.embedding.mvu.base import make_solver
 from isofold.embedding.mvu.colored import hsic as measured_hsic
-from isofold.embedding.mvu.side_kernels import side_kernel
+from isofold.embedding.mvu.mvu import pose
+from isofold.embedding.mvu.side_kernels import factor_of_kernel, side_factor, side_kernel
 from isofold.exceptions import InvalidInputError, UnboundedProblemError
 from isofold.neighbors import Bridged
 from isofold.quality import one_nn_error, procrustes_error
@@ -318,3 +320,50 @@ def test_refused_labels_leave_an_earlier_fit(cloud):
     assert fitted.embedding_ is before
     assert fitted.hsic_ == value
     assert not hasattr(fitted, "_side")
+
+
+# Kernels of low rank
+
+
+@pytest.mark.parametrize("side", ["tags", "strings", "linear"])
+def test_factors_are_those_of_the_kernels(side):
+    y, kernel = SIDES[side]
+    y = y.astype(int) if side == "tags" else y
+    L, F = side_kernel(y, 50, kernel), side_factor(y, 50, kernel, most=50)
+    np.testing.assert_allclose(F @ F.T, L, atol=ROUNDING * 50)
+    assert side_factor(y, 50, kernel, most=F.shape[1] - 1) is None
+
+
+def test_kernels_of_low_rank_are_factored():
+    rng = np.random.RandomState(0)
+    low = rng.normal(size=(50, 3)) @ rng.normal(size=(3, 5))
+    F = factor_of_kernel(low @ low.T, most=3)
+    assert F.shape == (50, 3)
+    np.testing.assert_allclose(F @ F.T, low @ low.T, atol=1e-9)
+    assert factor_of_kernel(np.eye(50), most=10) is None
+
+
+def test_a_factor_has_the_optimum_of_its_kernel():
+    """A sheet of 450 points by its classes, and copies of five, some with another label."""
+    X = np.random.RandomState(0).uniform(size=(450, 2)) * (3.0, 1.0)
+    X, y = np.concatenate([X, X[:5]]), np.concatenate([X[:, 0], X[5:10, 0]]) > 1.2
+    colored = model().fit(X, y)
+    L, graph = side_kernel(y, 455, "auto"), colored.graph_
+    assert colored.hsic_ == pytest.approx(hsic(colored.embedding_, L), rel=1e-9)
+    mean = np.zeros((450, 455))
+    mean[graph.node_of_sample, np.arange(455)] = 1.0
+    mean /= mean.sum(axis=1, keepdims=True)
+    H = np.eye(450) - 1.0 / 450
+    problem = pose(graph, "equal", objective=H @ mean @ L @ mean.T @ H)
+    solver = make_solver(None, graph, 2, np.random.RandomState(0), lengths=None)
+    by_factor, by_matrix = colored.solution_, solver.solve(problem)
+    assert by_factor.status is by_matrix.status is Status.CERTIFIED
+    assert by_factor.certificate.is_exact
+    gap = by_factor.gap + by_matrix.gap
+    assert by_factor.primal == pytest.approx(by_matrix.primal, rel=gap)
+
+
+def test_constant_labels_of_many_samples():
+    X = np.random.RandomState(0).uniform(size=(450, 2))
+    with pytest.raises(InvalidInputError, match="All samples have the same label"):
+        model().fit(X, np.zeros(450))

@@ -16,20 +16,23 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from isofold._typing import FloatArray, IntArray
-from isofold.clustering.subspaces import TIE
+from isofold.clustering.subspaces import TIE, order_by
 from isofold.neighbors import GraphPaths, NeighborGraph
 
 __all__ = ["Division", "MedoidSearch", "Medoids"]
 
 QUICK_CANDIDATES = 2
 """Nodes nearest to the mean that a quick search looks at: flat clusters have their medoid there."""
+
+CLUSTERS_AT_ONCE = 32
+"""Clusters whose rows a quick search computes together: some milliseconds outside of Python."""
 
 MOST_EXACT = 256
 """Nodes of a cluster up to which the search is exact: some thirty rows."""
@@ -64,30 +67,30 @@ class Division:
 
     @cached_property
     def begins(self) -> IntArray:
-        """Where each cluster begins in `order`."""
-        return np.cumsum(self.sizes) - self.sizes
+        """Where each cluster begins in `order`, and its end."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
 
     @cached_property
     def order(self) -> IntArray:
         """Nodes by cluster, then by number."""
-        return np.argsort(self.labels, kind="stable")
+        return order_by(self.labels, self.n_clusters)
 
     @cached_property
     def positions(self) -> IntArray:
         """The position of every node among those of its cluster."""
         positions = np.empty(len(self.labels), dtype=np.int64)
-        positions[self.order] = np.arange(len(self.labels)) - np.repeat(self.begins, self.sizes)
+        positions[self.order] = np.arange(len(self.labels)) - np.repeat(
+            self.begins[:-1], self.sizes
+        )
         return positions
 
     def members(self, cluster: int) -> IntArray:
         """Return the nodes of a cluster, ascending."""
-        return self.order[self.begins[cluster] : self.begins[cluster] + self.sizes[cluster]]
+        return self.order[self.begins[cluster] : self.begins[cluster + 1]]
 
-    def row(self, paths: GraphPaths, node: int, cluster: int) -> FloatArray:
-        """Return the geodesic distances from a node to the members of a cluster."""
-        return paths.inside(
-            node, cluster, labels=self.labels, positions=self.positions, sizes=self.sizes
-        )
+    def rows(self, paths: GraphPaths, nodes: IntArray, clusters: IntArray) -> Iterator[FloatArray]:
+        """Yield the geodesic distances from each node to the members of its cluster."""
+        return paths.to(nodes, clusters, targets=self.order, begins=self.begins)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,15 +137,38 @@ class MedoidSearch:
         self, division: Division, medoids: Medoids, centers: FloatArray, clusters: IntArray
     ) -> Medoids:
         """Compare medoids with the nodes nearest to the means of their clusters."""
+        nodes, distances = medoids.nodes.copy(), medoids.distances.copy()
+        for begin in range(0, len(clusters), CLUSTERS_AT_ONCE):
+            searched = [
+                self._rows_of(division, medoids, cluster)
+                for cluster in clusters[begin : begin + CLUSTERS_AT_ONCE]
+            ]
+            candidates = [self._near_mean(rows, centers[rows.cluster]) for rows in searched]
+            numbers = np.repeat(np.arange(len(searched)), [len(each) for each in candidates])
+            chosen = np.concatenate(candidates)
+            own = clusters[begin + numbers]
+            found = division.rows(self._paths, chosen, own)
+            for number, node, row in zip(numbers, chosen, found, strict=True):
+                searched[number].add(int(node), row)
+            for rows in searched:
+                nodes[rows.cluster], distances[rows.members] = rows.best
+        return Medoids(nodes=nodes, distances=distances)
 
-        def search(rows: _Rows) -> None:
-            offsets = self._points[rows.members] - centers[rows.cluster]
-            squares = np.einsum("ij,ij->i", offsets, offsets)
-            n_candidates = min(QUICK_CANDIDATES, len(squares))
-            for position in np.argpartition(squares, n_candidates - 1)[:n_candidates]:
-                rows.add(int(rows.members[position]))
+    def _near_mean(self, rows: _Rows, center: FloatArray) -> IntArray:
+        """Return the members nearest to the mean whose rows are not known."""
+        offsets = self._points[rows.members] - center
+        squares = np.einsum("ij,ij->i", offsets, offsets)
+        n_candidates = min(QUICK_CANDIDATES, len(squares))
+        positions = np.argpartition(squares, n_candidates - 1)[:n_candidates]
+        near: IntArray = rows.members[positions[~rows.is_done[positions]]]
+        return near
 
-        return self._improve(division, medoids, clusters, search)
+    def _rows_of(self, division: Division, medoids: Medoids, cluster: int) -> _Rows:
+        """Return the rows of a cluster, with that of its medoid."""
+        members = division.members(cluster)
+        rows = _Rows(self._paths, division, int(cluster), self._weights[members])
+        rows.add(int(medoids.nodes[cluster]), medoids.distances[members])
+        return rows
 
     def thorough(
         self,
@@ -152,31 +178,15 @@ class MedoidSearch:
         rng: np.random.RandomState,
     ) -> Medoids:
         """Search whole clusters: exactly where they are small, else by a sample."""
-
-        def search(rows: _Rows) -> None:
+        nodes, distances = medoids.nodes.copy(), medoids.distances.copy()
+        for cluster in clusters:
+            rows = self._rows_of(division, medoids, cluster)
             if len(rows.members) <= MOST_EXACT:
                 _search_all(rows)
             else:
                 _search_sample(rows, rng)
                 _search_neighbors(rows, division, self._graph)
-
-        return self._improve(division, medoids, clusters, search)
-
-    def _improve(
-        self,
-        division: Division,
-        medoids: Medoids,
-        clusters: IntArray,
-        search: Callable[[_Rows], None],
-    ) -> Medoids:
-        """Return the best nodes that a search finds in some clusters, their medoids included."""
-        nodes, distances = medoids.nodes.copy(), medoids.distances.copy()
-        for cluster in clusters:
-            members = division.members(cluster)
-            rows = _Rows(self._paths, division, int(cluster), self._weights[members])
-            rows.add(int(nodes[cluster]), distances[members])
-            search(rows)
-            nodes[cluster], distances[members] = rows.best
+            nodes[cluster], distances[rows.members] = rows.best
         return Medoids(nodes=nodes, distances=distances)
 
 
@@ -205,6 +215,11 @@ class _Rows:
         """The best node and its distances from the members."""
         return self._best_node, self._best_row
 
+    def of(self, nodes: IntArray) -> Iterator[FloatArray]:
+        """Yield the distances from one node after the other."""
+        clusters = np.full(len(nodes), self.cluster)
+        return self._division.rows(self._paths, nodes, clusters)
+
     def add(self, node: int, row: FloatArray | None = None) -> FloatArray | None:
         """Take a node into account and return its row of distances, unless that was done before."""
         position = self._division.positions[node]
@@ -212,7 +227,7 @@ class _Rows:
         if is_member and self.is_done[position]:
             return None
         if row is None:
-            row = self._division.row(self._paths, node, self.cluster)
+            row = next(self.of(np.array([node])))
         size = float(np.sqrt(self._weights @ row**2 / self._total))
         if size < self.best_size * (1.0 - TIE):
             self.best_size, self._best_node, self._best_row = size, node, row
@@ -237,9 +252,10 @@ def _search_all(rows: _Rows) -> None:
 def _search_sample(rows: _Rows, rng: np.random.RandomState) -> None:
     """Estimate all sums from a sample of rows, and compute the least."""
     sums = np.zeros(len(rows.members))
-    for position in rng.choice(len(rows.members), SAMPLE_SIZE, replace=False):
-        row = rows.add(int(rows.members[position]))
-        sums += 0.0 if row is None else row**2
+    sample = rows.members[rng.choice(len(rows.members), SAMPLE_SIZE, replace=False)]
+    for node, row in zip(sample, rows.of(sample), strict=True):
+        added = rows.add(int(node), row)
+        sums += 0.0 if added is None else added**2
     rows.add(int(rows.members[np.argmin(sums)]))
 
 

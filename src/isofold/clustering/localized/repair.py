@@ -45,7 +45,8 @@ def connected_partition(
     distances = partition.distances.copy()
     for cluster in changed:
         medoid = int(partition.medoids[cluster])
-        distances[division.members(cluster)] = division.row(paths, medoid, int(cluster))
+        (row,) = division.rows(paths, np.array([medoid]), np.array([cluster]))
+        distances[division.members(cluster)] = row
     medoids = Medoids(nodes=partition.medoids, distances=distances)
     medoids = search.thorough(division, medoids, changed, rng)
     squares = subspaces.own_squared_distances(problem.points, labels)

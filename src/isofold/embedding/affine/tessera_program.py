@@ -13,14 +13,15 @@ nothing; it is the gauge of the program, and the points are centered at the end.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from isofold._findings import parameter
-from isofold._memory import block_rows
 from isofold._parallel import one_blas_thread, ordered_map
 from isofold._progress.stages import stage
 from isofold._typing import FloatArray, IntArray
@@ -44,6 +45,10 @@ a minute."""
 
 NOTHING = 1e-6
 """Fraction of the largest variance below which an axis counts as empty: the solver's accuracy."""
+
+TILE_NUMBERS, TILES_A_BLOCK = 2**18, 2
+"""Pairs whose weights are held at a time (2 MB: with more they leave the cache, with fewer threads
+wait for each other), and how often that in one task of a thread."""
 
 WIDE = 16
 """Features from which squared distances are computed by products of matrices."""
@@ -147,40 +152,69 @@ class _Pulls:
 
     def row_blocks(self) -> list[tuple[int, slice]]:
         """Return the tessera and the rows of every block."""
-        n, blocks = len(self.points), []
-        step = block_rows(8 * 3 * n, n)
+        blocks = []
+        step = TILES_A_BLOCK * self._tile_rows
         for number, end in enumerate(self.ends[:-1]):
             begin = int(self.ends[number - 1]) if number else 0
             starts = range(begin, int(end), step)
             blocks += [(number, slice(at, min(at + step, int(end)))) for at in starts]
         return blocks
 
+    @property
+    def _tile_rows(self) -> int:
+        """Rows whose weights with any one tessera stay in the processor's cache."""
+        largest = int(np.diff(self.ends, prepend=0).max())
+        return max(1, TILE_NUMBERS // largest)
+
     def of_rows(self, block: tuple[int, slice]) -> _BlockSums:
         """Return what rows of a tessera and all later tesserae add."""
         number, rows = block
-        rest = int(self.ends[number])
-        weights = self._weights(rows, rest)
+        begin, rest = int(self.ends[number - 1]) if number else 0, int(self.ends[number])
         first = self.tesserae.first_row
-        image = np.zeros((weights.shape[0], self.tesserae.n_rows))
-        for later in range(number + 1, self.tesserae.n_tesserae):
-            frame = self.frames[later]
-            own = weights[:, self.ends[later - 1] - rest : self.ends[later] - rest]
-            np.matmul(own, frame, out=image[:, first[later] : first[later] + frame.shape[1]])
-        begin = int(self.ends[number - 1]) if number else 0
+        n_rows, n_rest = rows.stop - rows.start, len(self.points) - rest
+        image = np.zeros((n_rows, self.tesserae.n_rows))
+        row_sums, column_sums = np.zeros(n_rows), np.zeros(n_rest)
+        edges, joined = self._edges_by_tile(rows, rest)
+        for at in range(0, n_rows, self._tile_rows):
+            tile = slice(at, min(at + self._tile_rows, n_rows))
+            these = self.points[rows][tile]
+            for later in range(number + 1, self.tesserae.n_tesserae):
+                own = slice(int(self.ends[later - 1]) - rest, int(self.ends[later]) - rest)
+                weights = self._weights(these, self.points[rest:][own])
+                among = next(joined)
+                weights[edges[0][among] - at, edges[1][among] - own.start] = 0.0
+                frame = self.frames[later]
+                out = image[tile, first[later] : first[later] + frame.shape[1]]
+                np.matmul(weights, frame, out=out)
+                row_sums[tile] += weights.sum(axis=1)
+                column_sums[own] += weights.sum(axis=0)
         frame = self.frames[number][rows.start - begin : rows.stop - begin]
         return _BlockSums(
             pose=slice(int(first[number]), int(first[number]) + frame.shape[1]),
             rows=rows,
             rest=rest,
             coupling=frame.T @ image,
-            row_sums=weights.sum(axis=1),
-            column_sums=weights.sum(axis=0),
-            n_pairs=int(np.count_nonzero(weights)),
+            row_sums=row_sums,
+            column_sums=column_sums,
+            n_pairs=n_rows * n_rest - len(edges[0]),
         )
 
-    def _weights(self, rows: slice, rest: int) -> FloatArray:
-        """Return 1/τ² of rows with all later points; zero for edges of the graph."""
-        these, others = self.points[rows], self.points[rest:]
+    def _edges_by_tile(
+        self, rows: slice, rest: int
+    ) -> tuple[tuple[IntArray, IntArray], Iterator[slice]]:
+        """Return the edges of rows with later points, and which of them are in each tile."""
+        edges = self.edges[rows, rest:].tocoo()
+        number = np.searchsorted(self.ends, rest + edges.col, side="right")
+        n_tiles = -((rows.start - rows.stop) // self._tile_rows)
+        n_later = len(self.ends) - 1 - int(np.searchsorted(self.ends, rest, side="left"))
+        tile = edges.row // self._tile_rows * n_later + number - (len(self.ends) - n_later)
+        order = np.argsort(tile, kind="stable")
+        ends = np.cumsum(np.bincount(tile, minlength=n_tiles * n_later)).tolist()
+        spans = (slice(*span) for span in pairwise([0, *ends]))
+        return (edges.row[order], edges.col[order]), spans
+
+    def _weights(self, these: FloatArray, others: FloatArray) -> FloatArray:
+        """Return 1/τ² of all pairs."""
         if these.shape[1] < WIDE:
             squared = cdist(these, others, "sqeuclidean")
         else:
@@ -188,10 +222,7 @@ class _Pulls:
             squared += np.sum(these**2, axis=1)[:, None]
             squared += np.sum(others**2, axis=1)
         np.maximum(squared, self.least, out=squared)
-        weights = np.divide(1.0, squared, out=squared)
-        edges = self.edges[rows, rest:].tocoo()
-        weights[edges.row, edges.col] = 0.0
-        return weights
+        return np.divide(1.0, squared, out=squared)
 
 
 def _projected_objective(

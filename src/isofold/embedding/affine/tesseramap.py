@@ -348,7 +348,7 @@ class TesseraMap(KernelEmbedder):
         marks = points[chosen]
         near = build_graph(marks, n_neighbors=DEFAULT_NEIGHBORS, n_jobs=self.n_jobs)
         kernel = self._kernel_function(marks - marks.mean(axis=0), near.lengths, REGRESSION_WIDTH)
-        trend = fit_kernel_regression(points, Y, chosen, kernel)
+        trend = fit_kernel_regression(points, Y, chosen, kernel, n_jobs=self.n_jobs)
         neighbors = fit_barycentric(points, Y, n_jobs=self.n_jobs)
         return CorrectedMap(trend, neighbors, Y - trend.transform(points))
 

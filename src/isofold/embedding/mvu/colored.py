@@ -17,18 +17,25 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import scipy.sparse as sp
 
 from isofold._memory import require_memory
 from isofold._typing import FloatArray, Metric, PairKernel
 from isofold.embedding.mvu.base import BaseUnfolder, make_solver
 from isofold.embedding.mvu.mvu import pose
-from isofold.embedding.mvu.side_kernels import side_kernel
+from isofold.embedding.mvu.side_kernels import factor_of_kernel, side_factor, side_kernel
 from isofold.exceptions import InvalidInputError
-from isofold.linalg import double_center
+from isofold.linalg import center, double_center
 from isofold.neighbors import GraphChoice, NeighborGraph
 from isofold.sdp import ConicSDP, DenseSDP, LowRankSDP, SDPSolution, Soft
+from isofold.sdp.dual.probe import DENSE_SIDE
+from isofold.sdp.sparse_less_squares import SparseLessSquares
 
 __all__ = ["ColoredMVU", "hsic"]
+
+COLUMN_ROWS = 16
+"""Samples for each column of a factor of the kernel, at least: factors of the slack fill a row for
+each column, and with more of them all eigenvalues of a dense one take no longer."""
 
 
 class ColoredMVU(BaseUnfolder):
@@ -81,8 +88,11 @@ default="auto"
 
     Notes
     -----
-    The kernel is a dense matrix (n × n), so that time grows with the cube of the samples: 600
-    digits take some ten seconds, 1,797 some minutes. `transform` does not need labels.
+    A kernel of low rank is used by its factor F, L = FFᵀ: classes and tags have one column each,
+    and with these no matrix of n × n numbers is made. Targets and kernels of one's own are
+    factored if their rank is low. Otherwise, for up to 400 samples, with ``lengths="at_most"`` and
+    with other solvers the kernel is a dense matrix, and time grows with the cube of the samples.
+    `transform` does not need labels.
 
     Examples
     --------
@@ -143,21 +153,40 @@ default="auto"
             )
             raise InvalidInputError(msg)
         n = X.shape[0]
+        is_plain = isinstance(self.label_kernel, str) and self.label_kernel == "identity"
+        side, is_factor = self._read_side(y, n, graph)
+        objective: Any = None
+        if is_factor:
+            nothing = sp.csr_array((graph.n_nodes, graph.n_nodes))
+            objective = SparseLessSquares(nothing, center(_mean_rows(side, graph))[0], sign=1.0)
+        elif not is_plain:
+            objective = double_center(_at_nodes(side, graph))
+        problem = pose(graph, self.lengths, objective=objective)
+        # With many steps: a kernel of few classes leaves most directions to the lengths alone, and
+        # takes longer than variance does.
+        solver = make_solver(self.solver, graph, self.n_components, rng, lengths=None)
+        solution = solver.solve(problem)
+        leading = solution.coordinates[graph.node_of_sample, : self.n_components]
+        if is_factor:
+            image = center(side)[0].T @ leading
+            return solution, {"hsic": float(np.vdot(image, image)) / max(1, n - 1) ** 2}
+        return solution, {"hsic": _dependence(leading, double_center(side))}
+
+    def _read_side(self, y: Any, n: int, graph: NeighborGraph) -> tuple[FloatArray, bool]:
+        """Return the kernel of side information, or its factor if that has few columns; which."""
+        takes_factor = isinstance(self.solver, LowRankSDP | None) and self.lengths != "at_most"
+        most = n // COLUMN_ROWS if takes_factor and graph.n_nodes > DENSE_SIDE else 0
+        F = side_factor(y, n, self.label_kernel, most=most)
+        if F is not None:
+            return F, True
         require_memory(
             6 * 8 * n**2,
             what=f"The kernel of {n} samples and the matrices of its certificate",
             instead="Use MVU, or a sample of the data.",
         )
         L = side_kernel(y, n, self.label_kernel)
-        centered = double_center(_at_nodes(L, graph))
-        is_plain = isinstance(self.label_kernel, str) and self.label_kernel == "identity"
-        problem = pose(graph, self.lengths, objective=None if is_plain else centered)
-        # With many steps: a kernel of few classes leaves most directions to the lengths alone, and
-        # takes longer than variance does.
-        solver = make_solver(self.solver, graph, self.n_components, rng, lengths=None)
-        solution = solver.solve(problem)
-        leading = solution.coordinates[graph.node_of_sample, : self.n_components]
-        return solution, {"hsic": _dependence(leading, double_center(L))}
+        F = factor_of_kernel(L, most=most) if most else None
+        return (L, False) if F is None else (F, True)
 
 
 def hsic(Y: FloatArray, y: Any, *, kernel: Any = "auto") -> float:
@@ -167,6 +196,16 @@ def hsic(Y: FloatArray, y: Any, *, kernel: Any = "auto") -> float:
 
 def _dependence(Y: FloatArray, centered: FloatArray) -> float:
     return float(np.vdot(Y, centered @ Y)) / max(1, len(Y) - 1) ** 2
+
+
+def _mean_rows(F: FloatArray, graph: NeighborGraph) -> FloatArray:
+    """Return the factor at distinct samples: the mean over the copies of each."""
+    if graph.n_nodes == graph.n_samples:
+        return F
+    counts = np.bincount(graph.node_of_sample, minlength=graph.n_nodes)
+    sums = np.zeros((graph.n_nodes, F.shape[1]))
+    np.add.at(sums, graph.node_of_sample, F)
+    return sums / counts[:, None]
 
 
 def _at_nodes(L: FloatArray, graph: NeighborGraph) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dpstrf as pstrf
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.multiclass import type_of_target
 
@@ -12,9 +13,17 @@ from isofold._findings import setting
 from isofold._typing import FloatArray, IntArray
 from isofold.exceptions import InvalidInputError
 
-__all__ = ["side_kernel"]
+__all__ = ["factor_of_kernel", "side_factor", "side_kernel"]
 
 KERNELS = ("auto", "delta", "rbf", "linear", "identity", "precomputed")
+
+CONSTANT = (
+    "All samples have the same label or target, so that it says nothing about them. Use MVU, or "
+    "pass labels that differ."
+)
+
+RANK_TOLERANCE = 1e-12
+"""Entries of a kernel that are left below this fraction of the largest are its rounding."""
 
 NEGATIVE = 1e-8
 """Eigenvalues of a kernel below minus this fraction of the largest are not rounding."""
@@ -22,6 +31,59 @@ NEGATIVE = 1e-8
 
 def side_kernel(y: Any, n_samples: int, kernel: Any) -> FloatArray:
     """Return the kernel matrix of side information, with a mean diagonal of one."""
+    values, kernel = _read(y, n_samples, kernel)
+    if callable(kernel):
+        return _checked(kernel(y), n_samples, is_given=True)
+    if kernel == "identity":
+        return np.eye(n_samples)
+    if kernel == "precomputed":
+        return _checked(values, n_samples, is_given=True)
+    if kernel == "delta":
+        classes = _classes(values)
+        L = (classes[:, None] == classes[None, :]).astype(np.float64)
+    elif kernel == "linear":
+        columns = _centered(values)
+        L = columns @ columns.T
+    else:
+        L = _radial(_numbers(values, kernel))
+    return _checked(L, n_samples, is_given=False)
+
+
+def side_factor(y: Any, n_samples: int, kernel: Any, *, most: int) -> FloatArray | None:
+    """Return F with L = FFᵀ where that is known, at most so many columns; else None."""
+    values, kernel = _read(y, n_samples, kernel)
+    if kernel == "delta":
+        classes = _classes(values)
+        n_classes = int(classes.max()) + 1
+        if n_classes > most:
+            return None
+        F = (classes[:, None] == np.arange(n_classes)).astype(np.float64)
+        is_constant = n_classes == 1
+    elif kernel == "linear":
+        F = _centered(values)
+        if F.shape[1] > most:
+            return None
+        is_constant = not F.any()
+    else:
+        return None
+    if is_constant:
+        raise InvalidInputError(CONSTANT)
+    factor: FloatArray = F / np.sqrt(np.vdot(F, F) / n_samples)
+    return factor
+
+
+def factor_of_kernel(L: FloatArray, *, most: int) -> FloatArray | None:
+    """Return F with L = FFᵀ up to rounding, by pivoted Cholesky; None if it has more columns."""
+    lower, pivots, rank, _ = pstrf(L, tol=RANK_TOLERANCE * float(L.diagonal().max()), lower=1)
+    if rank > most:
+        return None
+    F = np.empty((len(L), rank))
+    F[pivots - 1] = np.tril(lower)[:, :rank]
+    return F
+
+
+def _read(y: Any, n_samples: int, kernel: Any) -> tuple[Any, Any]:
+    """Return side information as an array and the kernel that suits it, both checked."""
     values = np.asarray(y)
     if values.shape[:1] != (n_samples,):
         msg = (
@@ -30,25 +92,17 @@ def side_kernel(y: Any, n_samples: int, kernel: Any) -> FloatArray:
         )
         raise InvalidInputError(msg)
     if callable(kernel):
-        return _checked(kernel(y), n_samples, is_given=True)
+        return values, kernel
     if not isinstance(kernel, str) or kernel not in KERNELS:
         msg = (
             f"{setting('label_kernel', kernel)} must be a function or one of {', '.join(KERNELS)}."
         )
         raise InvalidInputError(msg)
-    if kernel == "identity":
-        return np.eye(n_samples)
-    if kernel == "precomputed":
-        return _checked(values, n_samples, is_given=True)
-    _refuse_nan(values)
-    classes = _classes(values)
+    if kernel not in ("identity", "precomputed"):
+        _refuse_nan(values)
     if kernel == "auto":
-        kernel = _suiting(values, n_classes=int(classes.max()) + 1)
-    if kernel == "delta":
-        L = (classes[:, None] == classes[None, :]).astype(np.float64)
-    else:
-        L = _of_numbers(values, kernel)
-    return _checked(L, n_samples, is_given=False)
+        kernel = _suiting(values, n_classes=int(_classes(values).max()) + 1)
+    return values, kernel
 
 
 def _refuse_nan(values: Any) -> None:
@@ -81,18 +135,27 @@ def _suiting(values: Any, *, n_classes: int) -> str:
     return "rbf" if target.startswith("continuous") or is_number else "delta"
 
 
-def _of_numbers(values: Any, kernel: str) -> FloatArray:
+def _numbers(values: Any, kernel: str) -> FloatArray:
+    """Return side information as columns of numbers."""
     try:
-        columns = values.reshape(len(values), -1).astype(np.float64)
+        columns: FloatArray = values.reshape(len(values), -1).astype(np.float64)
     except ValueError as error:
         msg = (
             f"{setting('label_kernel', kernel)} needs numbers, but y holds {values.dtype}: {error}"
         )
         raise InvalidInputError(msg) from error
     _refuse_nan(columns)
-    if kernel == "linear":
-        centered = columns - columns.mean(axis=0)
-        return np.asarray(centered @ centered.T)
+    return columns
+
+
+def _centered(values: Any) -> FloatArray:
+    """Return the columns whose products are the linear kernel."""
+    columns = _numbers(values, "linear")
+    return np.asarray(columns - columns.mean(axis=0))
+
+
+def _radial(columns: FloatArray) -> FloatArray:
+    """Return Gaussians of the distances, as wide as their median."""
     distances = pdist(columns, "sqeuclidean")
     positive = distances[distances > 0]
     # The usual width: the median of the distances.
@@ -130,9 +193,5 @@ def _checked(L: Any, n_samples: int, *, is_given: bool) -> FloatArray:
             raise InvalidInputError(msg)
     scale = float(np.trace(matrix)) / n_samples
     if np.ptp(matrix) <= NEGATIVE * largest:
-        msg = (
-            "All samples have the same label or target, so that it says nothing about them. Use "
-            "MVU, or pass labels that differ."
-        )
-        raise InvalidInputError(msg)
+        raise InvalidInputError(CONSTANT)
     return (matrix + matrix.T) / (2.0 * scale)

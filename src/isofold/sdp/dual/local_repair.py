@@ -26,6 +26,7 @@ from isofold.sdp.dual.repairs import Repair, best_repair, pay_by_trace
 from isofold.sdp.dual.spectrum import LowestEigenvalue, lowest_modes, modes_from, proved_floor
 from isofold.sdp.program import Program
 from isofold.sdp.rules import RULES, SolverRules
+from isofold.sdp.sparse_less_squares import SparseLessSquares
 
 __all__ = ["repair_locally"]
 
@@ -112,7 +113,7 @@ def _pay(program: Program, w: FloatArray, shift: float, *, is_exact: bool) -> Re
 def _may_be_positive(program: Program) -> bool:
     """Tell whether the cost can be positive definite off the gauge, from its trace alone."""
     if isinstance(program.cost, LinearOperator):
-        return True
+        return not isinstance(program.cost, SparseLessSquares)
     trace = float(program.cost.diagonal().sum())
     if program.gauge is not None:
         trace -= float(program.gauge @ (program.cost @ program.gauge))

@@ -18,6 +18,7 @@ from isofold._typing import FloatArray, Matrix
 from isofold.linalg import eigh_extreme
 from isofold.linalg.ldl import FactorCache, SingularMatrixError, SymmetricFactor
 from isofold.sdp.forms import is_sparse, to_dense
+from isofold.sdp.sparse_less_squares import JOINT_ERRORS, SparseLessSquares
 
 __all__ = [
     "DENSE_SIDE",
@@ -66,6 +67,8 @@ def probe_slack(
     n_directions: int = 0,
 ) -> SlackProbe:
     """Test whether S + shift·I is positive semidefinite on the complement of a gauge vector."""
+    if isinstance(S, SparseLessSquares) and S.is_difference:
+        return _probe_sparse(S, gauge, shift, cache, n_directions)
     if isinstance(S, LinearOperator):
         return _probe_operator(S, gauge, shift)
     if not is_sparse(S) or S.shape[0] <= DENSE_SIDE:
@@ -76,8 +79,15 @@ def probe_slack(
 def factor_off_gauge(
     S: Matrix, gauge: FloatArray | None, shift: float, cache: FactorCache | None = None
 ) -> tuple[SymmetricFactor, int]:
-    """Factor S + shift·I and count its negative eigenvalues on the complement of the gauge."""
-    shifted = sp.csc_array(S + shift * sp.eye_array(S.shape[0], format="csc"))
+    """Factor S + shift·I and count its negative eigenvalues on the complement of the gauge.
+
+    The factors of A − FFᵀ are those of its joint matrix: they lead from b to x by (b, 0) to (x, ·).
+    """
+    if isinstance(S, SparseLessSquares):
+        shifted = S.joint(shift)
+        gauge = None if gauge is None else np.pad(gauge, (0, shifted.shape[0] - len(gauge)))
+    else:
+        shifted = sp.csc_array(S + shift * sp.eye_array(S.shape[0], format="csc"))
     along, is_bordered = 0.0, False
     if gauge is not None:
         image = shifted @ gauge
@@ -107,6 +117,8 @@ def _probe_sparse(
         return SlackProbe(is_positive=False, margin=0.0, n_negative=-1, is_exact=True)
     # Once for the factors, once for the gauge: the rounding of its border, or of its eigenvector.
     margin = 2.0 * factor.error_bound
+    if isinstance(S, SparseLessSquares):
+        margin *= JOINT_ERRORS
     directions = factor.negative_directions(n_directions) if negative and n_directions else None
     if directions is not None:
         directions = directions[: S.shape[0]]

@@ -16,6 +16,7 @@ from isofold._typing import FloatArray, Matrix
 from isofold.linalg.ldl import FactorCache, SingularMatrixError, SymmetricFactor
 from isofold.sdp.dual.probe import factor_off_gauge, lowest_pairs, probe_slack
 from isofold.sdp.forms import is_sparse, to_dense
+from isofold.sdp.sparse_less_squares import SparseLessSquares
 
 __all__ = ["Floor", "LowestEigenvalue", "lowest_modes", "modes_from", "proved_floor"]
 
@@ -54,11 +55,14 @@ def lowest_modes(
     n_modes = min(n_modes, n - (gauge is not None))
     if n_modes < 1:
         return np.empty(0), np.empty((n, 0))
-    if isinstance(S, LinearOperator):
+    if isinstance(S, SparseLessSquares) and S.is_difference:
+        factor, theta = _factor_below(S, gauge, near or FIRST_DISTANCE * S.largest, cache)
+    elif isinstance(S, LinearOperator):
         return lowest_pairs(S, gauge, n_modes)
-    if not is_sparse(S) or n <= DENSE_MODES_SIDE:
+    elif not is_sparse(S) or n <= DENSE_MODES_SIDE:
         return _dense_modes(to_dense(S), gauge, n_modes)
-    factor, theta = _factor_below(sp.csc_array(S), gauge, near, cache)
+    else:
+        factor, theta = _factor_below(sp.csc_array(S), gauge, near, cache)
 
     def off_gauge(x: FloatArray) -> FloatArray:
         return x if gauge is None else x - gauge * (gauge @ x)

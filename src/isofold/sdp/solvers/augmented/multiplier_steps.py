@@ -26,7 +26,7 @@ from isofold.sdp.dual.certify import certify_origin, certify_step
 from isofold.sdp.dual.farkas import proves_infeasible
 from isofold.sdp.dual.spectrum import lowest_modes
 from isofold.sdp.envelope import Envelope
-from isofold.sdp.forms import PairForms, is_sparse
+from isofold.sdp.forms import PairForms
 from isofold.sdp.program import Program, principal_axes
 from isofold.sdp.solution import Status
 from isofold.sdp.solvers.augmented.lbfgs import Point, evaluate, line_search, minimize
@@ -202,7 +202,7 @@ class _StepsRun:
         """
         tol, rules = self._options.tol, self._options.rules
         residual_tol = min(1e-6, 1e-2 * tol)
-        if isinstance(program.forms, PairForms) and is_sparse(program.cost):
+        if isinstance(program.forms, PairForms) and not program.is_dense:
             for _ in range(n_rounds):
                 point = evaluate(program, point.Y @ principal_axes(point.Y)[1])
                 precondition = _laplacian_preconditioner(
@@ -319,7 +319,7 @@ def _steps_to_wait(program: Program, gap: float, tol: float) -> int:
     The certificate of a dense cost takes all eigenvalues of the slack, more than many steps; a step
     halves the gap at best.
     """
-    if is_sparse(program.cost) or not np.isfinite(gap):
+    if not program.is_dense or not np.isfinite(gap):
         return 0
     return int(np.clip(np.log2(max(gap / tol, 1.0)), 0.0, 5.0))
 
