@@ -49,7 +49,7 @@ from isofold.quality.triplets import count_triplets, triplets_of
 from isofold.quality.truth import procrustes_error, spectrum
 
 MAX_PAIRS = 25 * 10**7
-"""Distances looked at with n_samples="auto": exact up to 15,811 points, which takes some ten seconds."""
+"""Distances looked at with n_samples="auto": exact up to 15,811 points, in some ten seconds."""
 MAX_PATHS = 2 * 10**7
 """Shortest paths, which cost ten times more each: exact up to 4,472 points."""
 SLOW_COLUMNS = 100

@@ -68,7 +68,7 @@ def probe_slack(
 ) -> SlackProbe:
     """Test whether S + shift·I is positive semidefinite on the complement of a gauge vector."""
     if isinstance(S, SparseLessSquares) and S.is_difference:
-        return _probe_sparse(S, gauge, shift, cache, n_directions)
+        return _probe_sparse(S, gauge, shift, cache, 0)
     if isinstance(S, LinearOperator):
         return _probe_operator(S, gauge, shift)
     if not is_sparse(S) or S.shape[0] <= DENSE_SIDE:
