@@ -191,7 +191,7 @@ KINDS: dict[str, Kind] = {
     "FunctionRows": Kind("isofold.extension.nystrom:FunctionRows"),
     # Searches, which are built again from their points.
     "KDTreeSearch": Kind("isofold.neighbors.search.exact:KDTreeSearch"),
-    "BruteForceSearch": Kind("isofold.neighbors.search.exact:BruteForceSearch"),
+    "BruteForceSearch": Kind("isofold.neighbors.search.screened:BruteForceSearch"),
     "InvertedListSearch": Kind("isofold.neighbors.search.inverted:InvertedListSearch"),
     "HNSWSearch": Kind("isofold.neighbors.search.approximate:HNSWSearch"),
     # Graphs, covers and clusters.

@@ -57,7 +57,8 @@ def make_search(name: str, fields: dict[str, Any]) -> NeighborSearch:
     checked = check_points(points, min_samples=1)
     refuse_overflow(checked)
     if name == "BruteForceSearch":
-        return BruteForceSearch(points)
+        # Its files do not tell how many threads it may use.
+        return BruteForceSearch(points, n_jobs=-1)
     workers, width = fields["workers"], fields.get("width", 1)
     require(type(workers) is int and workers > 0, "a search has an invalid number of threads")
     # As many threads as were asked for, unless this machine is smaller.

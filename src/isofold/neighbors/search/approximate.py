@@ -18,7 +18,6 @@ import numpy as np
 from isofold._dependencies import require
 from isofold._parallel import n_workers
 from isofold._typing import FloatArray
-from isofold.neighbors.search.exact import BruteForceSearch
 from isofold.neighbors.search.protocol import (
     Neighbors,
     RadiusNeighbors,
@@ -30,6 +29,7 @@ from isofold.neighbors.search.protocol import (
     radius_by_doubling,
     sort_rows,
 )
+from isofold.neighbors.search.screened import BruteForceSearch
 
 # faiss's own defaults for the graph.
 _LINKS = 32

@@ -1,16 +1,14 @@
-"""Exact nearest neighbors: a KD-tree for few dimensions, all pairs in blocks for many."""
+"""Exact nearest neighbors in few dimensions, by a KD-tree."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.spatial import KDTree
-from scipy.spatial.distance import cdist
 
 from isofold._memory import block_rows
 from isofold._parallel import n_workers
 from isofold._typing import FloatArray
 from isofold._validation import check_positive
-from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.search.protocol import (
     Neighbors,
     RadiusNeighbors,
@@ -18,17 +16,9 @@ from isofold.neighbors.search.protocol import (
     check_queries,
     drop_own,
     match_precision,
-    pair_distances,
     ragged_rows,
     require_pairs,
-    sort_rows,
 )
-
-# Spare candidates that let matrix-product distances be checked against their rounding.
-_SPARE_CANDIDATES = 5
-
-# Relative difference of squared distances below which two neighbors count as tied.
-_TIE = 1e-10
 
 
 class KDTreeSearch:
@@ -94,96 +84,3 @@ class KDTreeSearch:
         shape = (len(points), k)  # SciPy drops the second axis for k = 1
         distances = match_precision(points, np.reshape(found, shape))
         return Neighbors(distances, np.reshape(indices, shape))
-
-
-class BruteForceSearch:
-    """Exact search by comparing all pairs in blocks, for many dimensions.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_points, n_features)
-        The points.
-
-    Notes
-    -----
-    scikit-learn finds candidates from |x|² - 2x·y + |y|², all in matrix products and on all
-    cores. That difference cancels badly for near points far from the origin. So the data
-    are centered first, a few spare candidates are asked for, and distances are computed
-    again directly; rows whose k-th distance is not clear of the rounding error are compared
-    with every point directly.
-    """
-
-    def __init__(self, X: FloatArray) -> None:
-        # Imported late: it would double the time of ``import isofold``.
-        from sklearn.neighbors import NearestNeighbors
-
-        self._points = X
-        self._center = X.mean(axis=0, dtype=np.float64)
-        centered = X - self._center
-        self._index = NearestNeighbors(algorithm="brute").fit(centered)
-        self._largest_square = float(_squared_norms(centered).max())
-
-    @property
-    def points(self) -> FloatArray:
-        """The points compared with."""
-        return self._points
-
-    @property
-    def n_points(self) -> int:
-        """Number of points compared with."""
-        return len(self._points)
-
-    def query(self, points: FloatArray, k: int) -> Neighbors:
-        """Return the k nearest points of every query."""
-        points, k = check_queries(points, self._points), check_k(k, self.n_points)
-        centered = points - self._center
-        n_candidates = min(k + _SPARE_CANDIDATES, self.n_points)
-        coarse, candidates = self._index.kneighbors(centered, n_neighbors=n_candidates)
-        found = sort_rows(pair_distances(points, self._points, candidates), candidates)
-        distances, indices = found.distances[:, :k].copy(), found.indices[:, :k].copy()
-        if n_candidates < self.n_points:
-            certain = coarse[:, -1] ** 2 - self._rounding(centered)
-            unsure = np.flatnonzero(distances[:, -1] ** 2 > certain * (1 + _TIE))
-            step = block_rows(self.n_points * 8, len(unsure))
-            for start in range(0, len(unsure), step):
-                rows = unsure[start : start + step]
-                exact = nearest_in_rows(cdist(points[rows], self._points), k)
-                distances[rows], indices[rows] = exact
-        return Neighbors(match_precision(points, distances), indices)
-
-    def query_self(self, k: int) -> Neighbors:
-        """Return the k nearest other points of every point."""
-        k = check_k(k, self.n_points - 1)
-        return drop_own(self.query(self._points, k + 1), np.arange(self.n_points))
-
-    def query_radius(self, points: FloatArray, radius: float) -> RadiusNeighbors:
-        """Return all points within a radius of every query, the rim included."""
-        points, radius = check_queries(points, self._points), check_positive(radius, name="radius")
-        rows, columns, lengths = [], [], []
-        step = block_rows(self.n_points * 8, len(points))
-        for start in range(0, len(points), step):
-            # Direct differences: a rim decided by cancelled digits would not be a rim.
-            block = cdist(points[start : start + step], self._points)
-            row, column = np.nonzero(block <= radius)
-            rows.append(row + start)
-            columns.append(column)
-            lengths.append(block[row, column])
-            require_pairs(sum(map(len, rows)), radius)
-        found = match_precision(points, np.concatenate(lengths))
-        return ragged_rows(np.concatenate(rows), np.concatenate(columns), found, len(points))
-
-    def _rounding(self, centered: FloatArray) -> FloatArray:
-        """Return how far a squared distance from matrix products may be off, per query.
-
-        A sum of D products errs by at most D units of rounding, whatever its order; the other
-        operations add a few.
-        """
-        n_units = int(centered.shape[1]) + 4
-        eps = float(np.finfo(np.float64).eps)
-        return n_units * eps * (_squared_norms(centered) + self._largest_square)
-
-
-def _squared_norms(rows: FloatArray) -> FloatArray:
-    """Return the squared length of every row."""
-    squares: FloatArray = np.einsum("ij,ij->i", rows, rows)
-    return squares

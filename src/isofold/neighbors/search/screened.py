@@ -22,10 +22,12 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from isofold._memory import block_rows
 from isofold._parallel import n_workers, one_blas_thread, ordered_map
 from isofold._typing import FloatArray
+from isofold._validation import check_positive
 from isofold.linalg.gram import principal_coordinates
 from isofold.neighbors.search._lists import pack, screen
 from isofold.neighbors.search.protocol import (
@@ -34,13 +36,15 @@ from isofold.neighbors.search.protocol import (
     check_k,
     check_queries,
     drop_own,
-    radius_by_doubling,
+    match_precision,
+    ragged_rows,
+    require_pairs,
 )
 
-__all__ = ["ScreenedSearch"]
+__all__ = ["BruteForceSearch"]
 
-BLOCK = 4096
-"""Queries answered together by one thread, at most."""
+BLOCK = 2048
+"""Queries answered together by one thread. So many are not shared out among several."""
 
 TILE = 8
 """Rows are filled up to a multiple of this, so that the kernel takes whole tiles."""
@@ -49,8 +53,8 @@ LANES = 16
 """Points of a panel, as the kernel takes them."""
 
 FAR = 1e30
-"""Squared length in the unit of the points beyond which a query has no bounds, as none fit in single
-precision."""
+"""Squared length in the unit of the points beyond which a query has no bounds: they would not fit in
+single precision."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,8 @@ class ScreenRules:
 DEFAULT_RULES = ScreenRules()
 
 
-class ScreenedSearch:
-    """Exact search by lower bounds in single precision, for many dimensions.
+class BruteForceSearch:
+    """Exact search by comparing all pairs, most of them by lower bounds, for many dimensions.
 
     The neighbors of a query depend on that query alone, to the bit.
 
@@ -105,7 +109,7 @@ class ScreenedSearch:
             n, width = -(-len(X) // LANES) * LANES, self._view.width
             self._panels = np.zeros(n * width, dtype=np.float32)
             self._norms = np.zeros(n, dtype=np.float32)
-            for block in _blocks(self._points, 1):
+            for block in _blocks(self._points):
                 rows, norms = self._view.see(self._points[block])
                 panels = self._panels[block.start * width :]
                 # Norms are those of the view.
@@ -127,10 +131,9 @@ class ScreenedSearch:
         points, k = check_queries(points, self._points), check_k(k, self.n_points)
         distances = np.empty((len(points), k), dtype=points.dtype)
         indices = np.empty((len(points), k), dtype=np.int64)
-        blocks = _blocks(points, self._workers)
-        parts = ordered_map(
-            lambda block: self._nearest(points[block], k), blocks, n_jobs=self._workers
-        )
+        blocks = _blocks(points)
+        workers = min(self._workers, len(blocks))
+        parts = ordered_map(lambda block: self._nearest(points[block], k), blocks, n_jobs=workers)
         for block, found in zip(blocks, parts, strict=True):
             distances[block], indices[block] = found.distances, found.indices
         return Neighbors(distances, indices)
@@ -142,7 +145,19 @@ class ScreenedSearch:
 
     def query_radius(self, points: FloatArray, radius: float) -> RadiusNeighbors:
         """Return all points within a radius of every query, the rim included."""
-        return radius_by_doubling(self, points, radius)
+        points, radius = check_queries(points, self._points), check_positive(radius, name="radius")
+        rows, columns, lengths = [], [], []
+        step = block_rows(self.n_points * 8, len(points))
+        for start in range(0, len(points), step):
+            # Direct differences: a rim decided by cancelled digits would not be a rim.
+            block = cdist(points[start : start + step], self._points)
+            row, column = np.nonzero(block <= radius)
+            rows.append(row + start)
+            columns.append(column)
+            lengths.append(block[row, column])
+            require_pairs(sum(map(len, rows)), radius)
+        found = match_precision(points, np.concatenate(lengths))
+        return ragged_rows(np.concatenate(rows), np.concatenate(columns), found, len(points))
 
     def _nearest(self, points: FloatArray, k: int) -> Neighbors:
         """Return the k nearest points of a block of queries."""
@@ -199,7 +214,9 @@ class _View:
         principal = principal_coordinates(offsets / np.where(lengths > 0, lengths, 1.0), d)
         reached = np.cumsum(principal.variances) >= rules.variance * principal.total_variance
         n_axes = int(np.argmax(reached)) + 1
-        return cls(center, unit, principal.axes[:, :n_axes] if n_axes <= rules.most_axes * d else None)
+        return cls(
+            center, unit, principal.axes[:, :n_axes] if n_axes <= rules.most_axes * d else None
+        )
 
     @property
     def width(self) -> int:
@@ -230,9 +247,8 @@ class _View:
         return offsets, norms.astype(np.float32)
 
 
-def _blocks(points: FloatArray, workers: int) -> list[slice]:
-    """Return blocks of rows in whole tiles, one for every worker at least."""
+def _blocks(points: FloatArray) -> list[slice]:
+    """Return blocks of rows, each of whole panels but the last."""
     n, d = points.shape
-    step = min(BLOCK, -(-n // workers), block_rows(3 * 8 * d, n))
-    step += -step % LANES
+    step = min(BLOCK, LANES * -(-block_rows(3 * 8 * d, n) // LANES))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
