@@ -43,7 +43,7 @@ from isofold.neighbors.search.protocol import (
 
 __all__ = ["BruteForceSearch"]
 
-BLOCK = 2048
+BLOCK = 4096
 """Queries answered together by one thread. So many are not shared out among several."""
 
 TILE = 8
@@ -53,7 +53,7 @@ LANES = 16
 """Points of a panel, as the kernel takes them."""
 
 FAR = 1e30
-"""Squared length in the unit of the points beyond which a query has no bounds: they would not fit in
+"""Squared length in the unit of the points beyond which a query has no bounds, as none fit in
 single precision."""
 
 
