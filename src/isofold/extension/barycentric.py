@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_points
 from isofold.extension.training_points import TrainingPoints, read_training_points
@@ -91,24 +90,20 @@ class BarycentricMap(LocalInverse):
         near = training.nearest(queries, min(n_used + 1, training.n_points))
         used = near.indices[:, :n_used]
         weights = np.empty(used.shape)
-        step = block_rows(4 * 8 * n_used * queries.shape[1], len(queries))
+        step = training.rows_at_once(n_used, len(queries))
         for start in range(0, len(queries), step):
             block = slice(start, start + step)
             weights[block] = self._place(queries[block], near.distances[block], used[block])
         return weight_matrix(weights, training.samples[used], len(training.images))
 
     def _place(self, queries: FloatArray, distances: FloatArray, used: IntArray) -> FloatArray:
-        near = self.training.points[used]
-        # Measured from the nearest training point, so that a point far away costs no digits.
-        origins = near[:, 0]
-        offsets = near - origins[:, None, :]
+        near = self.training.around(queries, used)
         images = self.training.images_at(used)
         images = images - images[:, :1]
         floors = rounding_floors(self.training.rounding[used])
         return place_weights(
-            offsets,
-            queries - origins,
-            fading_fractions(distances, untorn(offsets, images, floors)),
+            near,
+            fading_fractions(distances, untorn(near, images, floors)),
             n_kept=images.shape[2],
             thinness=THINNESS,
             floors=floors,

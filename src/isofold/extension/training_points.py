@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_pair
+from isofold.extension.neighborhoods import Neighborhoods, find_neighborhoods
 from isofold.neighbors import HNSWSearch, Neighbors, NeighborSearch, build_search
 from isofold.neighbors.duplicates import find_distinct
 from isofold.neighbors.search.build import METHODS
@@ -18,6 +20,9 @@ __all__ = ["TrainingPoints", "read_training_points"]
 TIE = 1e-9
 """Relative difference of distances that is none."""
 
+
+MOST_ROWS = 4096
+"""Points placed at a time at most, so that what is computed of them stays in the cache."""
 
 HNSW_WIDTH = 32
 """Candidates of an approximate search. It then finds 99 % of ten neighbors among 10,000 digits, and
@@ -65,6 +70,16 @@ class TrainingPoints:
     def nearest(self, queries: FloatArray, k: int) -> Neighbors:
         """Return the k nearest points of every query, each answered by itself."""
         return self.search.query(queries, k)
+
+    def around(self, queries: FloatArray, used: IntArray) -> Neighborhoods:
+        """Return the neighborhoods of queries, of which `used` lists the points, nearest first."""
+        return find_neighborhoods(self.points, used, queries)
+
+    def rows_at_once(self, k: int, n_rows: int) -> int:
+        """Return how many points are placed at a time by k neighbors each."""
+        d = self.points.shape[1]
+        # Neighborhoods have a few copies, and the search has some of the points.
+        return min(MOST_ROWS, block_rows(8 * (6 * k * min(d, k) + 4 * d), n_rows))
 
 
 def read_training_points(
