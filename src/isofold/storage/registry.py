@@ -159,7 +159,9 @@ KINDS: dict[str, Kind] = {
     "StressMap": Kind("isofold.extension.stress_map:StressMap", check="stress_map"),
     "LengthRules": Kind("isofold.stress.kept_lengths:LengthRules"),
     "BarycentricMap": Kind(
-        "isofold.extension.barycentric:BarycentricMap", renamed={"places": "training"}
+        "isofold.extension.barycentric:BarycentricMap",
+        renamed={"places": "training"},
+        added={"n_jobs": None},
     ),
     "Places": Kind("isofold.extension.training_points:TrainingPoints", check="training_points"),
     "SampledRegion": Kind(
