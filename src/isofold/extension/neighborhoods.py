@@ -37,14 +37,14 @@ class Spread:
         U of diag(√ω)(x_j − m)_j = U S Vᵀ, one column an axis; m are the means.
     widths : ndarray of shape (m, r)
         Standard deviations s along the axes.
-    axes : ndarray of shape (m, r, d) or None
-        Vᵀ, one row an axis, if coordinates are known.
+    axes : ndarray of shape (m, r, d)
+        Vᵀ, one row an axis; without columns if coordinates are not known.
     """
 
     fractions: FloatArray
     left: FloatArray
     widths: FloatArray
-    axes: FloatArray | None
+    axes: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Offsets:
     def along(self, spread: Spread, q: int) -> FloatArray:
         """Return v_l·(x_i − m) of the q widest axes."""
         centered = self._centered(spread.fractions)
-        products: FloatArray = centered @ spread.axes[:, :q].swapaxes(1, 2)  # type: ignore[index]
+        products: FloatArray = centered @ spread.axes[:, :q].swapaxes(1, 2)
         return products
 
     def _centered(self, fractions: FloatArray) -> FloatArray:
@@ -141,9 +141,9 @@ class Products:
         scaled = self._centered(fractions) * roots[:, :, None] * roots[:, None, :]
         squares, left = np.empty(fractions.shape), np.empty(scaled.shape)
         decompose(scaled, squares, left)
-        least = squares.shape[1] * np.finfo(np.float64).eps * squares[:, :1]
+        least = fractions.shape[1] * np.finfo(np.float64).eps * squares[:, :1]
         widths = np.sqrt(np.where(squares > least, squares, 0.0))
-        return Spread(fractions, left, widths, None)
+        return Spread(fractions, left, widths, np.empty((*widths.shape, 0)))
 
     def toward(self, spread: Spread, fractions: FloatArray) -> FloatArray:
         """Return v_l·(x − Σ ω_j x_j) of the axes."""
