@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from isofold._memory import block_rows
+from isofold._parallel import ordered_map
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_count, check_points
 from isofold.extension.training_points import TrainingPoints, read_training_points
@@ -51,10 +51,13 @@ class BarycentricMap(LocalInverse):
         The distinct training points with their images.
     n_neighbors : int
         Neighbors that count.
+    n_jobs : int or None
+        Threads.
     """
 
     training: TrainingPoints
     n_neighbors: int
+    n_jobs: int | None = None
 
     def transform(self, X_new: Any) -> FloatArray:
         """Return the images of new points.
@@ -88,31 +91,33 @@ class BarycentricMap(LocalInverse):
         queries = check_points(X_new, name="X_new", min_samples=1).astype(np.float64, copy=False)
         training = self.training
         n_used = min(self.n_neighbors, training.n_points)
-        near = training.nearest(queries, min(n_used + 1, training.n_points))
-        used = near.indices[:, :n_used]
+        used = np.empty((len(queries), n_used), dtype=np.int64)
         weights = np.empty(used.shape)
-        step = block_rows(4 * 8 * n_used * queries.shape[1], len(queries))
-        for start in range(0, len(queries), step):
-            block = slice(start, start + step)
-            weights[block] = self._place(queries[block], near.distances[block], used[block])
+        step = training.rows_at_once(n_used, len(queries))
+        blocks = [slice(start, start + step) for start in range(0, len(queries), step)]
+        found = ordered_map(
+            lambda block: self._place(queries[block], n_used), blocks, n_jobs=self.n_jobs
+        )
+        for block, (neighbors, placed) in zip(blocks, found, strict=True):
+            used[block], weights[block] = neighbors, placed
         return weight_matrix(weights, training.samples[used], len(training.images))
 
-    def _place(self, queries: FloatArray, distances: FloatArray, used: IntArray) -> FloatArray:
-        near = self.training.points[used]
-        # Measured from the nearest training point, so that a point far away costs no digits.
-        origins = near[:, 0]
-        offsets = near - origins[:, None, :]
-        images = self.training.images_at(used)
+    def _place(self, queries: FloatArray, n_used: int) -> tuple[IntArray, FloatArray]:
+        """Return the neighbors that carry points, and their weights."""
+        training = self.training
+        listed = training.nearest(queries, min(n_used + 1, training.n_points))
+        used = listed.indices[:, :n_used]
+        near, images = training.around(queries, used), training.images_at(used)
         images = images - images[:, :1]
-        floors = rounding_floors(self.training.rounding[used])
-        return place_weights(
-            offsets,
-            queries - origins,
-            fading_fractions(distances, untorn(offsets, images, floors)),
+        floors = rounding_floors(training.rounding[used])
+        weights = place_weights(
+            near,
+            fading_fractions(listed.distances, untorn(near, images, floors)),
             n_kept=images.shape[2],
             thinness=THINNESS,
             floors=floors,
         )
+        return used, weights
 
 
 def fit_barycentric(
@@ -129,7 +134,7 @@ def fit_barycentric(
     n_neighbors : int, default=12
         Nearest training points that carry a new point; all if there are fewer.
     n_jobs : int or None, default=None
-        Threads of the search, by scikit-learn's convention. Results never depend on it.
+        Threads, by scikit-learn's convention. Results never depend on it.
 
     Returns
     -------
@@ -162,4 +167,4 @@ def fit_barycentric(
            [3. , 2. ]])
     """
     k = check_count(n_neighbors, name="n_neighbors")
-    return BarycentricMap(read_training_points(X, Y, n_jobs=n_jobs), k)
+    return BarycentricMap(read_training_points(X, Y, n_jobs=n_jobs), k, n_jobs)

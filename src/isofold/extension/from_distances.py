@@ -23,12 +23,10 @@ from isofold._validation import (
     refuse_no_distances,
 )
 from isofold.exceptions import InvalidInputError
+from isofold.extension.neighborhoods import Spread, lengths_of, neighborhoods_of
 from isofold.extension.weights import (
-    Spread,
     apply_weights,
     fading_fractions,
-    lengths_of,
-    measure_spread,
     rounding_floors,
     solve_axes,
     tilt_fractions,
@@ -117,8 +115,8 @@ class DistanceMap:
         reach = lengths + lengths[:, :1]
         stretches = np.divide(lengths_of(offsets), reach, out=np.zeros_like(reach), where=reach > 0)
         fractions = fading_fractions(distances, ~torn(stretches, _usual(stretches, reach)))
-        spread = measure_spread(offsets, fractions)
-        squares = lengths_of(offsets - spread.means[:, None, :]) ** 2
+        neighbors = neighborhoods_of(offsets, np.zeros_like(offsets[:, 0]))
+        spread, squares = neighbors.spread(fractions), neighbors.from_means(fractions)
         # d_j² − d_1² in the form that does not cancel; unknown distances have weight zero.
         known = np.where(np.isfinite(lengths), lengths, lengths[:, :1])
         squares -= (known - known[:, :1]) * (known + known[:, :1])

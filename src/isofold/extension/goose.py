@@ -39,19 +39,18 @@ from typing import Any
 import numpy as np
 
 from isofold._findings import parameter, setting
-from isofold._memory import block_rows
 from isofold._parallel import ordered_map
 from isofold._progress.stages import stage
 from isofold._typing import BoolArray, FloatArray, IntArray
 from isofold._validation import check_choice, check_count, check_flag, check_points
 from isofold.exceptions import InvalidInputError
+from isofold.extension.neighborhoods import Neighborhoods
 from isofold.extension.training_points import TrainingPoints, read_training_points
 from isofold.extension.way_back import LocalInverse
 from isofold.extension.weights import (
     THINNESS,
     bound_tilts,
     fading_fractions,
-    measure_spread,
     place_weights,
     rounding_floors,
     solve_axes,
@@ -127,8 +126,7 @@ class GooseMap(LocalInverse):
         images = np.empty((len(n_neighbors), len(queries), q), dtype=training.images.dtype)
         n_own = int(are_training)
         most = min(max(n_neighbors), training.n_points - n_own)
-        # Neighbors are gathered, centered and multiplied: three copies and a spare one.
-        step = block_rows(4 * 8 * most * queries.shape[1], len(queries))
+        step = self.training.rows_at_once(most, len(queries))
         starts = range(0, len(queries), step)
         blocks = ((start, queries[start : start + step]) for start in starts)
         place = partial(self._place_block, n_neighbors, most, are_training=are_training)
@@ -160,11 +158,10 @@ class GooseMap(LocalInverse):
         return np.stack(images).astype(self.training.images.dtype, copy=False)
 
     def _fit(self, queries: FloatArray, distances: FloatArray, used: IntArray) -> FloatArray:
-        near, images = self.training.points[used], self.training.images_at(used)
+        near, images = self.training.around(queries, used), self.training.images_at(used)
         floors = rounding_floors(self.training.rounding[used])
         # Measured from the nearest training point, so that a point far away costs no digits.
-        origins, first = near[:, 0].copy(), images[:, 0].copy()
-        near -= origins[:, None, :]
+        first = images[:, 0].copy()
         images -= first[:, None, :]
         kept = untorn(near, images, floors)
         equal = kept / kept.sum(axis=1, keepdims=True)
@@ -172,12 +169,9 @@ class GooseMap(LocalInverse):
         q = images.shape[2]
         if self.scaling == "least_squares":
             thinness = THINNESS if self.interpolates else None
-            weights = place_weights(
-                near, queries - origins, fractions, n_kept=q, thinness=thinness, floors=floors
-            )
+            weights = place_weights(near, fractions, n_kept=q, thinness=thinness, floors=floors)
             return first + np.einsum("mk,mkq->mq", weights, images)
-        anchors = np.einsum("mk,mkd->md", fractions, near)
-        axes = _Axes.of(near, equal, queries - origins - anchors, q, floors)
+        axes = _Axes.of(near, equal, fractions, q, floors)
         centered = images - np.einsum("mk,mkq->mq", equal, images)[:, None]
         moved = axes.carry(centered, kept, isotropic=self.scaling == "isotropic")
         placed: FloatArray = first + np.einsum("mk,mkq->mq", fractions, images) + moved
@@ -205,16 +199,16 @@ class _Axes:
     @classmethod
     def of(
         cls,
-        near: FloatArray,
+        near: Neighborhoods,
         fractions: FloatArray,
-        targets: FloatArray,
+        anchors: FloatArray,
         q: int,
         floors: FloatArray,
     ) -> _Axes:
-        """Return the coordinates of neighbors (m, k, d) and targets (m, d)."""
-        spread = measure_spread(near, fractions)
+        """Return the coordinates of neighbors, and of points less the means of other fractions."""
+        spread = near.spread(fractions)
         n_axes = min(q, spread.widths.shape[1])
-        products = spread.along(targets)
+        products = near.toward(spread, anchors)
         tilts = bound_tilts(solve_axes(spread, products, floors)[:, :n_axes])
         is_wide = spread.widths[:, :n_axes] > floors[:, None]
         widths = spread.widths[:, :n_axes] * is_wide

@@ -6,28 +6,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from isofold._memory import block_rows
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_choice, check_pair
-from isofold.neighbors import (
-    BruteForceSearch,
-    HNSWSearch,
-    Neighbors,
-    NeighborSearch,
-    build_search,
-)
+from isofold.extension.neighborhoods import Neighborhoods, find_neighborhoods
+from isofold.neighbors import HNSWSearch, Neighbors, NeighborSearch, build_search
 from isofold.neighbors.duplicates import find_distinct
-from isofold.neighbors.precomputed import nearest_in_rows
 from isofold.neighbors.search.build import METHODS
 
 __all__ = ["TrainingPoints", "read_training_points"]
 
 TIE = 1e-9
-"""Relative difference of distances below which the search may take either point; it is exact
-to 1e-10 in squares."""
+"""Relative difference of distances that is none."""
 
+
+MOST_ROWS = 4096
+"""Points placed at a time at most, so that what is computed of them stays in the cache."""
 
 HNSW_WIDTH = 32
 """Candidates of an approximate search. It then finds 99 % of ten neighbors among 10,000 digits, and
@@ -73,24 +68,18 @@ class TrainingPoints:
         return self.images[self.samples[points]].astype(np.float64, copy=False)
 
     def nearest(self, queries: FloatArray, k: int) -> Neighbors:
-        """Return the k nearest points of every query in float64, the same to the bit in every call.
+        """Return the k nearest points of every query, each answered by itself."""
+        return self.search.query(queries, k)
 
-        Matrix products round by the shape of the call, and which of several points at the same
-        distance comes last may hang on it. Such rows are compared with all points directly.
-        Other searches answer every query by itself.
-        """
-        if not isinstance(self.search, BruteForceSearch):
-            return self.search.query(queries, k)
-        found = self.search.query(queries, min(k + 1, self.n_points))
-        distances, indices = found.distances[:, :k].copy(), found.indices[:, :k].copy()
-        if found.indices.shape[1] > k:
-            tied = np.flatnonzero(found.distances[:, k] <= distances[:, -1] * (1 + TIE))
-            step = block_rows(8 * self.n_points, len(tied))
-            for start in range(0, len(tied), step):
-                rows = tied[start : start + step]
-                exact = nearest_in_rows(cdist(queries[rows], self.points), k)
-                distances[rows], indices[rows] = exact
-        return Neighbors(distances, indices)
+    def around(self, queries: FloatArray, used: IntArray) -> Neighborhoods:
+        """Return the neighborhoods of queries, of which `used` lists the points, nearest first."""
+        return find_neighborhoods(self.points, used, queries)
+
+    def rows_at_once(self, k: int, n_rows: int) -> int:
+        """Return how many points are placed at a time by k neighbors each."""
+        d = self.points.shape[1]
+        # Neighborhoods have a few copies, and the search has some of the points.
+        return min(MOST_ROWS, block_rows(8 * (6 * k * min(d, k) + 4 * d), n_rows))
 
 
 def read_training_points(

@@ -162,16 +162,14 @@ class WayBack:
 
     def _restore(self, queries: FloatArray, distances: FloatArray, used: IntArray) -> FloatArray:
         # Measured from the nearest, so that a point far away costs no digits.
-        near, rows = self.training.points[used], self.training.images_at(used)
-        origins, first = near[:, 0].copy(), rows[:, 0].copy()
-        near -= origins[:, None]
+        near, rows = self.training.around(queries, used), self.training.images_at(used)
+        first = rows[:, 0].copy()
         rows -= first[:, None]
         floors = rounding_floors(self.training.rounding[used])
         weights = place_weights(
             near,
-            queries - origins,
             fading_fractions(distances, in_one_part(near, rows, floors)),
-            n_kept=near.shape[2],
+            n_kept=near.n_columns,
             thinness=None,
             floors=floors,
             largest=LARGEST_TILT,

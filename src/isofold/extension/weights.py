@@ -18,12 +18,11 @@ outside of the data from exploding.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.sparse as sp
 
 from isofold._typing import BoolArray, FloatArray, IntArray
+from isofold.extension.neighborhoods import Neighborhoods, Spread, lengths_of
 
 LARGEST_TILT = 20.0
 """Bound of |c|: up to so many standard deviations of its neighbors a point is extrapolated
@@ -48,62 +47,6 @@ ACQUITTED = 0.3
 
 FADE = 0.999
 """Just below one, so that neighbors which are all equally far share equally."""
-
-
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """The axes along which the neighbors of m points spread, from widest to thinnest.
-
-    Attributes
-    ----------
-    fractions : ndarray of shape (m, k)
-        Fractions ω of the neighbors, each row with sum one.
-    means : ndarray of shape (m, d)
-        Their means.
-    left : ndarray of shape (m, k, r)
-        U, one column an axis.
-    widths : ndarray of shape (m, r)
-        Standard deviations s along the axes.
-    centered : ndarray of shape (m, k, d)
-        diag(√ω)(x_j − m)_j.
-    axes : ndarray of shape (m, r, d) or None
-        Vᵀ, one row an axis, if it is known.
-    """
-
-    fractions: FloatArray
-    means: FloatArray
-    left: FloatArray
-    widths: FloatArray
-    centered: FloatArray
-    axes: FloatArray | None
-
-    def along(self, offsets: FloatArray) -> FloatArray:
-        """Return v_l·z for vectors z of shape (m, d)."""
-        if self.axes is not None:
-            return np.einsum("mrd,md->mr", self.axes, offsets)
-        # Vᵀ = S⁻¹Uᵀ(the centered neighbors); to form it would take as long as all the rest.
-        products = self.left.swapaxes(1, 2) @ (self.centered @ offsets[:, :, None])
-        return np.divide(
-            products[:, :, 0], self.widths, out=np.zeros_like(self.widths), where=self.widths > 0
-        )
-
-
-def measure_spread(neighbors: FloatArray, fractions: FloatArray) -> Spread:
-    """Return the axes of neighbors of shape (m, k, d) that have fractions of shape (m, k)."""
-    means = np.einsum("mk,mkd->md", fractions, neighbors)
-    centered = neighbors - means[:, None, :]
-    centered *= np.sqrt(fractions)[:, :, None]
-    # Each matrix of a stack is factored by itself, so that a row never depends on others.
-    if centered.shape[2] <= centered.shape[1]:
-        left, widths, axes = np.linalg.svd(centered, full_matrices=False)
-        return Spread(fractions, means, left, widths, centered, axes)
-    # Of wide matrices from their k × k products, many times faster than LAPACK's SVD. Squares lose
-    # half of the digits: what is thinner than rounding can tell counts as nothing.
-    squares, left = np.linalg.eigh(centered @ centered.swapaxes(1, 2))
-    squares, left = squares[:, ::-1], left[:, :, ::-1]
-    least = centered.shape[1] * np.finfo(np.float64).eps * squares[:, :1]
-    widths = np.sqrt(np.where(squares > least, squares, 0.0))
-    return Spread(fractions, means, left, widths, centered, None)
 
 
 def solve_axes(spread: Spread, products: FloatArray, floors: FloatArray) -> FloatArray:
@@ -153,8 +96,7 @@ def tilt_fractions(spread: Spread, tilts: FloatArray, largest: float = LARGEST_T
 
 
 def place_weights(
-    neighbors: FloatArray,
-    targets: FloatArray,
+    neighbors: Neighborhoods,
     fractions: FloatArray,
     *,
     n_kept: int,
@@ -163,9 +105,8 @@ def place_weights(
     largest: float = LARGEST_TILT,
 ) -> FloatArray:
     """Return the weights that reproduce targets from their neighbors."""
-    spread = measure_spread(neighbors, fractions)
-    products = spread.along(targets - spread.means)
-    tilts = solve_axes(spread, products, floors)
+    spread = neighbors.spread(fractions)
+    tilts = solve_axes(spread, neighbors.toward(spread, fractions), floors)
     tilts = damp_thin_axes(tilts, spread.widths, n_kept=n_kept, thinness=thinness)
     return tilt_fractions(spread, tilts, largest)
 
@@ -194,12 +135,6 @@ def apply_weights(weights: sp.csr_array, images: FloatArray) -> FloatArray:
     return placed.astype(images.dtype, copy=False)
 
 
-def lengths_of(vectors: FloatArray) -> FloatArray:
-    """Return the lengths of vectors of shape (m, k, d)."""
-    lengths: FloatArray = np.sqrt(np.einsum("mkd,mkd->mk", vectors, vectors))
-    return lengths
-
-
 def usual_stretch(stretches: FloatArray) -> FloatArray:
     """Return the lower quartile of every row, as a column; infinity if there is none.
 
@@ -217,19 +152,19 @@ def torn(stretches: FloatArray, usual: FloatArray) -> BoolArray:
     return (stretches > TEAR * usual) & (usual > 0)
 
 
-def untorn(near: FloatArray, images: FloatArray, floors: FloatArray) -> BoolArray:
+def untorn(near: Neighborhoods, images: FloatArray, floors: FloatArray) -> BoolArray:
     """Return which neighbors lie in the same part of the map as the nearest.
 
     A neighbor that is suspiciously far is acquitted if the affine map of the others, which may
     stretch one direction more than another, takes it there as well.
     """
-    gaps, lengths = lengths_of(near), lengths_of(images)
+    gaps, lengths = near.lengths(), lengths_of(images)
     stretches = np.divide(lengths, gaps, out=np.zeros_like(gaps), where=gaps > 0)
     suspects = torn(stretches, usual_stretch(stretches[:, 1:]))
     return ~_unexplained(suspects, near, images, floors)
 
 
-def in_one_part(near: FloatArray, images: FloatArray, floors: FloatArray) -> BoolArray:
+def in_one_part(near: Neighborhoods, images: FloatArray, floors: FloatArray) -> BoolArray:
     """Return which neighbors are in the same part of what a map was made of as the nearest.
 
     As `untorn` on the way back, but here distances count and no stretches: data thicker than their
@@ -241,36 +176,34 @@ def in_one_part(near: FloatArray, images: FloatArray, floors: FloatArray) -> Boo
 
 
 def _unexplained(
-    suspects: BoolArray, near: FloatArray, images: FloatArray, floors: FloatArray
+    suspects: BoolArray, near: Neighborhoods, images: FloatArray, floors: FloatArray
 ) -> BoolArray:
     """Return the suspects that are not where the affine map of the others leads."""
     # So many neighbors are needed to tell how the map runs, and one to see that it is no accident.
-    needed = min(near.shape[2], images.shape[2]) + 1
+    needed = min(near.n_columns, images.shape[2]) + 1
     rows = np.flatnonzero(suspects.any(axis=1) & ((~suspects).sum(axis=1) > needed))
     unexplained = suspects.copy()
     if len(rows):
-        missed = _missed_by_others(near[rows], images[rows], ~suspects[rows], floors[rows])
+        missed = _missed_by_others(near.of(rows), images[rows], ~suspects[rows], floors[rows])
         unexplained[rows] &= missed > ACQUITTED * lengths_of(images[rows])
     return unexplained
 
 
 def _missed_by_others(
-    near: FloatArray, images: FloatArray, kept: BoolArray, floors: FloatArray
+    near: Neighborhoods, images: FloatArray, kept: BoolArray, floors: FloatArray
 ) -> FloatArray:
     """Return how far the affine map of the kept neighbors misses every neighbor's image."""
     fractions = kept / kept.sum(axis=1, keepdims=True)
-    spread = measure_spread(near, fractions)
+    spread = near.spread(fractions)
     q = images.shape[2]
     means = np.einsum("mk,mkq->mq", fractions, images)[:, None]
     steps = spread.left[:, :, :q].swapaxes(1, 2) @ (
         np.sqrt(fractions)[:, :, None] * (images - means)
     )
-    offsets = near - spread.means[:, None]
-    # Coordinates along the widest axes in standard deviations: U Sᵀ⁻¹ of all, not only of the kept.
-    along = (offsets @ spread.centered.swapaxes(1, 2)) @ spread.left[:, :, :q]
     widths = spread.widths[:, :q]
-    scale = np.divide(1.0, widths**2, out=np.zeros_like(widths), where=widths > floors[:, None])
-    predicted = means + (along * scale[:, None, :]) @ steps
+    scale = np.divide(1.0, widths, out=np.zeros_like(widths), where=widths > floors[:, None])
+    # In standard deviations, of all neighbors and not only of the kept.
+    predicted = means + (near.along(spread, q) * scale[:, None, :]) @ steps
     return lengths_of(images - predicted)
 
 

@@ -159,7 +159,9 @@ KINDS: dict[str, Kind] = {
     "StressMap": Kind("isofold.extension.stress_map:StressMap", check="stress_map"),
     "LengthRules": Kind("isofold.stress.kept_lengths:LengthRules"),
     "BarycentricMap": Kind(
-        "isofold.extension.barycentric:BarycentricMap", renamed={"places": "training"}
+        "isofold.extension.barycentric:BarycentricMap",
+        renamed={"places": "training"},
+        added={"n_jobs": None},
     ),
     "Places": Kind("isofold.extension.training_points:TrainingPoints", check="training_points"),
     "SampledRegion": Kind(
@@ -191,7 +193,7 @@ KINDS: dict[str, Kind] = {
     "FunctionRows": Kind("isofold.extension.nystrom:FunctionRows"),
     # Searches, which are built again from their points.
     "KDTreeSearch": Kind("isofold.neighbors.search.exact:KDTreeSearch"),
-    "BruteForceSearch": Kind("isofold.neighbors.search.exact:BruteForceSearch"),
+    "BruteForceSearch": Kind("isofold.neighbors.search.screened:BruteForceSearch"),
     "InvertedListSearch": Kind("isofold.neighbors.search.inverted:InvertedListSearch"),
     "HNSWSearch": Kind("isofold.neighbors.search.approximate:HNSWSearch"),
     # Graphs, covers and clusters.

@@ -33,9 +33,7 @@ is none."""
 
 def fields_of_search(search: Any) -> dict[str, Any]:
     """Return what a search was built from."""
-    fields: dict[str, Any] = {"points": search._points}
-    if not isinstance(search, BruteForceSearch):
-        fields["workers"] = search._workers
+    fields: dict[str, Any] = {"points": search._points, "workers": search._workers}
     if isinstance(search, HNSWSearch):
         fields["width"] = search._width
     return fields
@@ -45,10 +43,13 @@ def make_search(name: str, fields: dict[str, Any]) -> NeighborSearch:
     """Build a search from what `fields_of_search` returned."""
     wanted = {
         "KDTreeSearch": {"points", "workers"},
-        "BruteForceSearch": {"points"},
+        "BruteForceSearch": {"points", "workers"},
         "InvertedListSearch": {"points", "workers"},
         "HNSWSearch": {"points", "workers", "width"},
     }[name]
+    if name == "BruteForceSearch":
+        # Older files do not tell.
+        fields = {"workers": 1, **fields}
     require(fields.keys() == wanted, f"a {name} has other fields than it should")
     points = fields["points"]
     require(
@@ -56,14 +57,14 @@ def make_search(name: str, fields: dict[str, Any]) -> NeighborSearch:
     )
     checked = check_points(points, min_samples=1)
     refuse_overflow(checked)
-    if name == "BruteForceSearch":
-        return BruteForceSearch(points)
     workers, width = fields["workers"], fields.get("width", 1)
     require(type(workers) is int and workers > 0, "a search has an invalid number of threads")
     # As many threads as were asked for, unless this machine is smaller.
     n_jobs = min(workers, os.cpu_count() or 1)
     if name == "KDTreeSearch":
         return KDTreeSearch(points, n_jobs=n_jobs)
+    if name == "BruteForceSearch":
+        return BruteForceSearch(points, n_jobs=n_jobs)
     if name == "InvertedListSearch":
         return InvertedListSearch(points, n_jobs=n_jobs)
     require(type(width) is int and 0 < width <= WIDEST, "a search has an invalid width")

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from isofold._memory import block_rows
 from isofold._validation import check_count, check_points, check_units
 from isofold.exceptions import InvalidInputError
+from isofold.extension.neighborhoods import neighborhoods_of
 from isofold.extension.weights import place_weights, rounding_floors, weight_matrix
 from isofold.neighbors import build_search
 
@@ -64,8 +65,7 @@ def reconstruction_weights(
         near = points[indices[block]].astype(np.float64, copy=False)
         own = points[block].astype(np.float64, copy=False)
         weights[block] = place_weights(
-            near - own[:, None, :],
-            np.zeros_like(own),
+            neighborhoods_of(near - own[:, None, :], np.zeros_like(own)),
             np.full((len(own), k), 1.0 / k),
             n_kept=1,
             thinness=regularization,

@@ -376,7 +376,7 @@ class OutOfSample(Embedder):
             refuse_few_neighbors(k, Y.shape[1])
             return GooseMap(training, k, self.scaling, interpolates=True, n_jobs=n_jobs)
         if self.method == "barycentric":
-            return BarycentricMap(training, k)
+            return BarycentricMap(training, k, n_jobs)
         if self.method == "nystrom":
             return fit_nystrom(X, Y, n_neighbors=k, n_jobs=n_jobs)
         return fit_kernel_ridge(X, Y)

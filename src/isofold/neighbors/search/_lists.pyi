@@ -26,3 +26,14 @@ def rank(
     distances: FloatArray,
     indices: IntArray,
 ) -> None: ...
+def screen(
+    queries: FloatArray,
+    points: FloatArray,
+    rows: FloatArray,
+    row_norms: FloatArray,
+    panels: FloatArray,
+    norms: FloatArray,
+    unit: float,
+    distances: FloatArray,
+    indices: IntArray,
+) -> None: ...

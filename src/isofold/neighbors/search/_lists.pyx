@@ -8,13 +8,15 @@ query alone and a query among others agree to the bit. Tiles only decide what st
 Processors with wider registers add the same numbers in the same order: no step is fused.
 """
 
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
 cdef extern from *:
     """
     #include <algorithm>
+    #include <cfloat>
+    #include <cmath>
     #include <cstddef>
     #include <cstdint>
     #include <vector>
@@ -27,7 +29,11 @@ cdef extern from *:
 
     // A panel holds so many entries of a list, one axis after the other.
     static const std::ptrdiff_t LANES = 16;
-    static const std::ptrdiff_t ROWS = 4;
+    static const std::ptrdiff_t ROWS = 8;
+    // Points whose bounds are made at a time: those of a tile of rows stay in the cache.
+    static const std::ptrdiff_t SPAN = 1 << 14;
+    // Panels that are passed over together.
+    static const std::ptrdiff_t FEW = 8;
 
     struct Candidate {
         float square;
@@ -48,6 +54,16 @@ cdef extern from *:
             for (int l = 0; l < LANES; ++l) lane[l] += o.lane[l];
             return *this;
         }
+        friend Lanes operator+(float a, const Lanes& o) {
+            Lanes sum;
+            for (int l = 0; l < LANES; ++l) sum.lane[l] = a + o.lane[l];
+            return sum;
+        }
+        friend Lanes operator-(const Lanes& a, const Lanes& b) {
+            Lanes gap;
+            for (int l = 0; l < LANES; ++l) gap.lane[l] = a.lane[l] - b.lane[l];
+            return gap;
+        }
         friend Lanes operator*(float a, const Lanes& o) {
             Lanes product;
             for (int l = 0; l < LANES; ++l) product.lane[l] = a * o.lane[l];
@@ -56,6 +72,16 @@ cdef extern from *:
         float operator[](int l) const { return lane[l]; }
     };
     #endif
+
+    static inline Lanes lesser(const Lanes& a, const Lanes& b) {
+    #if defined(__GNUC__)
+        return b < a ? b : a;
+    #else
+        Lanes both;
+        for (int l = 0; l < LANES; ++l) both.lane[l] = std::min(a.lane[l], b.lane[l]);
+        return both;
+    #endif
+    }
 
     // Squared distances of four rows from all entries of a list, |a|^2 + |b|^2 - 2ab.
     WIDE static void tile_squares(const float* rows, const float* row_norms, std::ptrdiff_t d,
@@ -68,10 +94,10 @@ cdef extern from *:
                 const Lanes entries = *(const Lanes*)(panel + j * LANES);
                 for (std::ptrdiff_t i = 0; i < ROWS; ++i) sums[i] += rows[i * d + j] * entries;
             }
+            const Lanes entry_norms = *(const Lanes*)(norms + p * LANES);
             for (std::ptrdiff_t i = 0; i < ROWS; ++i)
-                for (std::ptrdiff_t l = 0; l < LANES; ++l)
-                    out[(i * n_panels + p) * LANES + l] =
-                        (row_norms[i] + norms[p * LANES + l]) - 2.0f * sums[i][l];
+                *(Lanes*)(out + (i * n_panels + p) * LANES) =
+                    (row_norms[i] + entry_norms) - 2.0f * sums[i];
         }
     }
 
@@ -159,9 +185,73 @@ cdef extern from *:
     static inline bool operator<(const Ranked& a, const Ranked& b) {
         return a.square < b.square || (a.square == b.square && a.entry < b.entry);
     }
+
+    // The least bound of every lane of a few panels.
+    WIDE static void find_least(const float* bounds, std::ptrdiff_t n_panels, float* least) {
+        for (std::ptrdiff_t p = 0; p < n_panels; p += FEW) {
+            Lanes lanes = *(const Lanes*)(bounds + p * LANES);
+            for (std::ptrdiff_t o = p + 1; o < std::min(p + FEW, n_panels); ++o)
+                lanes = lesser(lanes, *(const Lanes*)(bounds + o * LANES));
+            *(Lanes*)(least + p / FEW * LANES) = lanes;
+        }
+    }
+
+    // A limit which k bounds at least do not exceed, and few more: the k-th of the least bounds of
+    // disjoint groups, or none.
+    WIDE static float rough_limit(const float* least, std::ptrdiff_t size, std::size_t k,
+                                  std::vector<float>& groups) {
+        const std::ptrdiff_t n_groups = std::max<std::ptrdiff_t>(4, k / 2);
+        groups.assign(n_groups * LANES, FLT_MAX);
+        for (std::ptrdiff_t first = 0; first < size; first += LANES) {
+            float* const lanes = groups.data() + first / LANES % n_groups * LANES;
+            *(Lanes*)lanes = lesser(*(const Lanes*)lanes, *(const Lanes*)(least + first));
+        }
+        std::nth_element(groups.begin(), groups.begin() + (k - 1), groups.end());
+        return groups[k - 1];
+    }
+
+    // Keep the entries whose bounds do not exceed a limit.
+    WIDE static void keep_below(const float* bounds, std::ptrdiff_t n_panels, const float* least,
+                                float limit, std::ptrdiff_t first_entry,
+                                std::vector<Candidate>& kept) {
+        kept.clear();
+        for (std::ptrdiff_t p = 0; p < n_panels; p += FEW) {
+            const float* const lanes = least + p / FEW * LANES;
+            int near = 0;
+            for (std::ptrdiff_t l = 0; l < LANES; ++l) near |= lanes[l] <= limit;
+            if (!near) continue;
+            for (std::ptrdiff_t l = 0; l < LANES; ++l) {
+                if (lanes[l] > limit) continue;
+                for (std::ptrdiff_t o = p; o < std::min(p + FEW, n_panels); ++o)
+                    if (bounds[o * LANES + l] <= limit)
+                        kept.push_back({bounds[o * LANES + l],
+                                        (std::int32_t)(first_entry + o * LANES + l)});
+            }
+        }
+    }
+
+    // The largest bound that a squared distance allows, in the unit of the bounds.
+    static inline float limit_of(const std::vector<Ranked>& nearest, std::size_t k, double unit) {
+        if (nearest.size() < k) return FLT_MAX;
+        const double limit = nearest.front().square / unit / unit * (1.0 + 1e-6) + 1e-35;
+        return (float)std::min(limit, (double)FLT_MAX);
+    }
+
+    // Put an entry among the nearest if it belongs there.
+    static inline void keep_ranked(std::vector<Ranked>& nearest, std::size_t k, Ranked found) {
+        if (nearest.size() == k) {
+            if (!(found < nearest.front())) return;
+            std::pop_heap(nearest.begin(), nearest.end());
+            nearest.pop_back();
+        }
+        nearest.push_back(found);
+        std::push_heap(nearest.begin(), nearest.end());
+    }
     """
     const Py_ssize_t LANES
     const Py_ssize_t ROWS
+    const Py_ssize_t SPAN
+    const Py_ssize_t FEW
     cppclass Candidate:
         float square
         int32_t entry
@@ -172,6 +262,13 @@ cdef extern from *:
                       const float* norms, Py_ssize_t n_panels, float* out) noexcept nogil
     void keep_nearest(const float* squares, const int32_t* entries, Py_ssize_t size,
                       Candidate* heap, Py_ssize_t capacity, int32_t* count) noexcept nogil
+    void find_least(const float* bounds, Py_ssize_t n_panels, float* least) noexcept nogil
+    float rough_limit(const float* least, Py_ssize_t size, size_t k,
+                      vector[float]& groups) noexcept nogil
+    void keep_below(const float* bounds, Py_ssize_t n_panels, const float* least, float limit,
+                    Py_ssize_t first_entry, vector[Candidate]& kept) noexcept nogil
+    float limit_of(const vector[Ranked]& nearest, size_t k, double unit) noexcept nogil
+    void keep_ranked(vector[Ranked]& nearest, size_t k, Ranked found) noexcept nogil
     double square(const double* a, const double* b, Py_ssize_t d) noexcept nogil
     double square(const float* a, const float* b, Py_ssize_t d) noexcept nogil
     double square(const double* a, const float* b, Py_ssize_t d) noexcept nogil
@@ -317,3 +414,71 @@ def rank(const Left[:, ::1] queries, const Right[:, ::1] points, const int32_t[:
                     indices[i, j] = ranked[j].entry
                 else:
                     indices[i, j] = -1
+
+
+def screen(const double[:, ::1] queries, const Right[:, ::1] points, const float[:, ::1] rows,
+           const float[::1] row_norms, const float[::1] panels, const float[::1] norms,
+           double unit, double[:, ::1] distances, int64_t[:, ::1] indices):
+    """Write the nearest points of every query by direct distances, ties by index.
+
+    Squares of `rows` from what `panels` hold, made with these norms, are no larger than those of
+    the queries from the points, in the given unit. Only points are compared directly whose bounds
+    do not exceed the k-th square. There are rows for whole tiles.
+    """
+    cdef Py_ssize_t n = queries.shape[0], d = queries.shape[1], k = indices.shape[1]
+    cdef Py_ssize_t n_points = points.shape[0], r = rows.shape[1]
+    cdef Py_ssize_t first, i, place, j, begin, size, n_panels, n_rows
+    cdef float limit
+    cdef float* bounds
+    cdef Ranked found
+    cdef vector[float] out, least, groups
+    cdef vector[Candidate] kept
+    cdef vector[vector[Ranked]] nearest
+    with nogil:
+        out.resize(ROWS * SPAN)
+        least.resize(SPAN // FEW)
+        nearest.resize(ROWS)
+        first = 0
+        while first < n:
+            n_rows = ROWS if first + ROWS < n else n - first
+            for place in range(n_rows):
+                nearest[place].clear()
+            begin = 0
+            while begin < n_points:
+                size = SPAN if begin + SPAN < n_points else n_points - begin
+                n_panels = (size + LANES - 1) // LANES
+                tile_squares(&rows[first, 0], &row_norms[first], r, &panels[begin * r],
+                             &norms[begin], n_panels, out.data())
+                for place in range(n_rows):
+                    i = first + place
+                    bounds = out.data() + place * n_panels * LANES
+                    for j in range(size, n_panels * LANES):
+                        bounds[j] = INFINITY
+                    find_least(bounds, n_panels, least.data())
+                    if begin == 0:
+                        # How far those of the least bounds are limits what is still to be seen.
+                        limit = rough_limit(least.data(), -(-n_panels // FEW) * LANES, k, groups)
+                        keep_below(bounds, n_panels, least.data(), limit, 0, kept)
+                        for j in range(<Py_ssize_t> kept.size()):
+                            found.entry = kept[j].entry
+                            found.square = square(&queries[i, 0], &points[found.entry, 0], d)
+                            keep_ranked(nearest[place], k, found)
+                            bounds[found.entry] = INFINITY
+                    limit = limit_of(nearest[place], k, unit)
+                    keep_below(bounds, n_panels, least.data(), limit, begin, kept)
+                    sort(kept.data(), kept.data() + kept.size())
+                    for j in range(<Py_ssize_t> kept.size()):
+                        if kept[j].square > limit:
+                            break
+                        found.entry = kept[j].entry
+                        found.square = square(&queries[i, 0], &points[found.entry, 0], d)
+                        keep_ranked(nearest[place], k, found)
+                        limit = limit_of(nearest[place], k, unit)
+                begin += SPAN
+            for place in range(n_rows):
+                i = first + place
+                sort_ranked(nearest[place].data(), nearest[place].data() + k)
+                for j in range(k):
+                    distances[i, j] = sqrt(nearest[place][j].square)
+                    indices[i, j] = nearest[place][j].entry
+            first += ROWS

@@ -18,7 +18,7 @@ import numpy as np
 from isofold._dependencies import require
 from isofold._parallel import n_workers
 from isofold._typing import FloatArray
-from isofold.neighbors.search.exact import BruteForceSearch
+from isofold.neighbors.search._lists import rank
 from isofold.neighbors.search.protocol import (
     Neighbors,
     RadiusNeighbors,
@@ -26,10 +26,9 @@ from isofold.neighbors.search.protocol import (
     check_queries,
     drop_own,
     match_precision,
-    pair_distances,
     radius_by_doubling,
-    sort_rows,
 )
+from isofold.neighbors.search.screened import BruteForceSearch
 
 # faiss's own defaults for the graph.
 _LINKS = 32
@@ -103,13 +102,19 @@ class HNSWSearch:
         with _ONE_AT_A_TIME, _threads(self._faiss, self._workers):
             self._index.hnsw.efSearch = max(self._width, 2 * k)
             _, candidates = self._index.search(self._single(points), k)
-        found = sort_rows(pair_distances(points, self._points, candidates), candidates)
-        distances = match_precision(points, found.distances)
-        missing = np.flatnonzero((candidates < 0).any(axis=1))
+        distances, indices = np.empty((len(points), k)), np.empty((len(points), k), dtype=np.int64)
+        rank(
+            np.ascontiguousarray(points),
+            np.ascontiguousarray(self._points),
+            candidates.astype(np.int32),
+            distances,
+            indices,
+        )
+        missing = np.flatnonzero(indices[:, -1] < 0)
         if len(missing):
             exact = BruteForceSearch(self._points).query(points[missing], k)
-            distances[missing], found.indices[missing] = exact.distances, exact.indices
-        return Neighbors(distances, found.indices)
+            distances[missing], indices[missing] = exact.distances, exact.indices
+        return Neighbors(match_precision(points, distances), indices)
 
     def query_self(self, k: int) -> Neighbors:
         """Return about the k nearest other points of every point."""

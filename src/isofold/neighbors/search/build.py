@@ -1,9 +1,10 @@
 """Nearest neighbors: one protocol, exact by default, approximate only on request.
 
 A KD-tree answers in O(log n) while the data fill few dimensions, whatever the number of
-columns; in many dimensions at once it visits every leaf, and comparing all pairs through
-matrix products is faster. Both are exact here. Inverted lists (`isofold.neighbors.search.inverted`)
-and HNSW (`isofold.neighbors.search.approximate`) are not, and "auto" never chooses them.
+columns; in many dimensions at once it visits every leaf, and comparing all pairs is faster, most of
+them by bounds (`isofold.neighbors.search.screened`). Both are exact. Inverted lists
+(`isofold.neighbors.search.inverted`) and HNSW (`isofold.neighbors.search.approximate`) are not, and
+"auto" never chooses them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from isofold.neighbors.duplicates import Distinct, find_distinct
 from isofold.neighbors.levina_bickel import inverse_dimensions
 from isofold.neighbors.precomputed import check_distances, nearest_in_rows
 from isofold.neighbors.search.approximate import HNSWSearch
-from isofold.neighbors.search.exact import BruteForceSearch, KDTreeSearch
+from isofold.neighbors.search.exact import KDTreeSearch
 from isofold.neighbors.search.inverted import InvertedListSearch
 from isofold.neighbors.search.protocol import (
     Neighbors,
@@ -28,6 +29,7 @@ from isofold.neighbors.search.protocol import (
     drop_own,
     refuse_overflow,
 )
+from isofold.neighbors.search.screened import BruteForceSearch
 
 __all__ = [
     "BruteForceSearch",
@@ -82,8 +84,7 @@ def build_search(X: Any, *, method: str = "auto", n_jobs: int | None = None) -> 
         one up to 5,000 points, or 14,000 in 50 columns, and beyond where the data fill few
         dimensions; "lists" otherwise.
     n_jobs : int or None, default=None
-        Threads of a query, by scikit-learn's convention. Results never depend on it. "brute"
-        uses all threads that OpenMP is allowed.
+        Threads of a query, by scikit-learn's convention. Results never depend on it.
 
     Returns
     -------

@@ -118,14 +118,6 @@ def pair_distances(queries: FloatArray, points: FloatArray, indices: IntArray) -
     return distances
 
 
-def sort_rows(distances: FloatArray, indices: IntArray) -> Neighbors:
-    """Return rows ascending in distance, ties by index."""
-    order = np.lexsort((indices, distances), axis=-1)
-    return Neighbors(
-        np.take_along_axis(distances, order, axis=1), np.take_along_axis(indices, order, axis=1)
-    )
-
-
 def drop_own(found: Neighbors, own: IntArray) -> Neighbors:
     """Remove query i's own index ``own[i]`` from its row, or the last entry if it is not there."""
     n_queries, k = found.indices.shape
