@@ -19,6 +19,7 @@ from isofold._cluster import ClusterRules, client_backend, on_workers
 from isofold._findings import SHELL, speaking
 from isofold._parallel import n_workers, ordered_map, runs_elsewhere
 from isofold.exceptions import ClusterError, DoubtfulMapWarning, InvalidInputError
+from isofold.extension import training_points
 from isofold.quality import distances, scorecard
 from isofold.structure import StructureFromBounds, StructureProblem
 from support import dask_tasks as tasks
@@ -183,8 +184,9 @@ def test_restarts_have_the_same_bytes(dask_cluster, make):
     assert here.reconstruction_error_ == there.reconstruction_error_
 
 
-def test_placing_new_points_has_the_same_bytes(dask_cluster, sent):
-    # Wide enough for two blocks of rows.
+def test_placing_new_points_has_the_same_bytes(dask_cluster, sent, monkeypatch):
+    # So few points are one task otherwise, which would stay here.
+    monkeypatch.setattr(training_points, "MOST_ROWS", 400)
     wide = np.random.default_rng(4).normal(size=(700, 200))
     model = isofold.OutOfSample.from_embedding(wide[:200], wide[:200, :2])
     here = model.transform(wide)
@@ -192,9 +194,9 @@ def test_placing_new_points_has_the_same_bytes(dask_cluster, sent):
     with on(dask_cluster):
         there = model.transform(wide)
     assert here.tobytes() == there.tobytes()
-    # The training points, and those of the search in single precision: once for both blocks.
-    assert sent.count(wide[:200].nbytes) == 1
-    assert sent.count(wide[:200].nbytes // 2) == 1
+    # The training points, and those of the search in single precision, whose number is rounded up
+    # to whole registers: once for both blocks.
+    assert sent == [wide[:200].nbytes, 208 * 200 * 4]
 
 
 def test_scorecards_have_the_same_bytes_and_send_points_once(dask_cluster, sent, monkeypatch):
