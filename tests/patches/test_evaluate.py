@@ -23,7 +23,9 @@ def random_memberships(rng, n_nodes, n_patches):
     """Return patches and weights of nodes, as rows."""
     rows = [rng.permutation(n_patches)[: rng.randint(1, n_patches + 1)] for _ in range(n_nodes)]
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    return indptr, np.concatenate(rows), 1e-6 + rng.rand(indptr[-1])
+    weights = 1e-6 + rng.rand(indptr[-1])
+    total = np.add.reduceat(weights, indptr[:-1])
+    return indptr, np.concatenate(rows), weights / np.repeat(total, np.diff(indptr))
 
 
 def naive_blend(near, distances, indptr, patches, weights, n_patches):
@@ -202,12 +204,13 @@ def mapped(placed, points, k=4):
     X, cover, fit, motions = placed
     memberships = Memberships.strongest(cover, 5, fit.is_off)
     near = build_search(X).query(points, k)
+    total = np.add.reduceat(memberships.weights, memberships.indptr[:-1])
     blended = blend(
         near.indices.astype(np.int64),
         near.distances,
         memberships.indptr,
         memberships.patches,
-        memberships.weights,
+        memberships.weights / total[memberships.points],
         cover.n_patches,
     )
     # Around the seed, members are within the radius; around the origin they may be beyond.

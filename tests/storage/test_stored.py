@@ -21,9 +21,9 @@ ROUNDING = 1e-9
 kernel maps amplify that by 1e7 at most (see `isofold.embedding.affine.span.RANK_TOLERANCE`)."""
 
 SETTLED = 1e-6
-"""The same where a point goes to the minimum of an objective: that falls by less than 1e-12 of itself
-in the end (`isofold.extension.twin_kernel_map.TOLERANCE`), which leaves the square root of it to
-the coordinates."""
+"""The same where a point goes to the minimum of an objective: that falls by less than 1e-12 of
+itself in the end (`isofold.extension.twin_kernel_map.TOLERANCE`), which leaves the square root of
+it to the coordinates."""
 
 # These need packages that are not everywhere, or no estimator makes them by itself.
 NOT_STORED = {"ConicSDP", "FunctionRows", "HNSWSearch", "WalkRows"}

@@ -322,10 +322,12 @@ class PatchMap(LocalInverse):
             t = u - (bend(atlas, inner[:, None, :])[:, 0] - inner)
         return atlas.surface(t, radii)
 
-    @property
+    @cached_property
     def _node_patches(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """The patches of nodes and their weights, as the kernels take them."""
-        return self.memberships.indptr, self.memberships.patches, self.memberships.weights
+        """The patches of nodes and their fractions there, as the kernels take them."""
+        nodes = self.memberships
+        total = np.add.reduceat(nodes.weights, nodes.indptr[:-1])
+        return nodes.indptr, nodes.patches, nodes.weights / total[nodes.points]
 
     @property
     def _n_nearest(self) -> int:

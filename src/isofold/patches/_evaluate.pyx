@@ -217,7 +217,8 @@ def place(
     near, distances : ndarray of shape (n, k)
         The nearest nodes of every point, and how far those are.
     memberships : tuple
-        The patches of every node, and its weights in them, as rows (indptr, patches, weights).
+        The patches of every node, and its weights in them, which add up to one, as rows (indptr,
+        patches, weights).
     charts, cubics, motions : tuple
         As `evaluate` takes them.
     surfaces : tuple or None, default=None
@@ -267,7 +268,7 @@ def blend(
     near, distances : ndarray of shape (n, k)
         The nearest nodes of every point, and how far those are.
     indptr, patches, weights : ndarray
-        The patches of every node, and its weights in them.
+        The patches of every node, and its weights in them, which add up to one.
     n_patches : int
         How many patches there are.
     """
@@ -425,9 +426,6 @@ cdef inline void _blend_row(const Rows& rows, const int64_t* near, const double*
         if share == 0.0:
             continue
         node = near[j]
-        total = 0.0
-        for e in range(rows.indptr[node], rows.indptr[node + 1]):
-            total += rows.weights[e]
         for e in range(rows.indptr[node], rows.indptr[node + 1]):
             patch = rows.patches[e]
             s = slots[patch]
@@ -435,7 +433,7 @@ cdef inline void _blend_row(const Rows& rows, const int64_t* near, const double*
                 s = slots[patch] = found.size()
                 found.push_back(patch)
                 shares.push_back(0.0)
-            shares[s] += share * rows.weights[e] / total
+            shares[s] += share * rows.weights[e]
     total = 0.0
     for s in range(begin, <Py_ssize_t> found.size()):
         total += shares[s]
