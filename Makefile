@@ -19,7 +19,7 @@ help:
 
 setup: $(VENV)/.installed
 
-$(VENV)/.installed: pyproject.toml setup.py $(shell find src -name "*.pyx")
+$(VENV)/.installed: pyproject.toml setup.py $(shell find src -name "*.pyx" -o -name "*.h")
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "isofold needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"

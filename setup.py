@@ -11,7 +11,14 @@ from setuptools.errors import PlatformError
 # one tile of a loop and not in another, and a row would depend on the rows beside it.
 FLAGS = ["-O3", "-g0", "-ffp-contract=off"]
 
-KERNELS = Extension("*", ["src/isofold/**/*.pyx"], language="c++", extra_compile_args=FLAGS)
+KERNELS = Extension(
+    "*",
+    ["src/isofold/**/*.pyx"],
+    language="c++",
+    include_dirs=["src/isofold"],
+    depends=["src/isofold/_wide.h"],
+    extra_compile_args=FLAGS,
+)
 
 NO_COMPILER = """\
 the C++ compiler {compiler!r} was not found.

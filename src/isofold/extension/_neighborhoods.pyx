@@ -17,11 +17,7 @@ cdef extern from *:
     #include <cstdint>
     #include <vector>
 
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-    #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-    #else
-    #define WIDE
-    #endif
+    #include "_wide.h"
 
     // Eight sums run side by side.
     static inline double dot(const double* a, const double* b, std::ptrdiff_t d) {

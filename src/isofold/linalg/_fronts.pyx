@@ -19,36 +19,11 @@ cdef extern from *:
     #include <cstdint>
     #include <vector>
 
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-    #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-    #else
-    #define WIDE
-    #endif
+    #include "_wide.h"
 
     static const std::ptrdiff_t LANES = 8;
     static const std::ptrdiff_t COLUMNS = 4;
     static const std::ptrdiff_t BLOCK = 48;
-
-    #if defined(__GNUC__)
-    typedef double Lanes __attribute__((vector_size(64), aligned(8), may_alias));
-    #else
-    struct Lanes {
-        double lane[LANES];
-        Lanes& operator+=(const Lanes& o) {
-            for (int l = 0; l < LANES; ++l) lane[l] += o.lane[l];
-            return *this;
-        }
-        Lanes& operator-=(const Lanes& o) {
-            for (int l = 0; l < LANES; ++l) lane[l] -= o.lane[l];
-            return *this;
-        }
-        friend Lanes operator*(const Lanes& o, double a) {
-            Lanes product;
-            for (int l = 0; l < LANES; ++l) product.lane[l] = o.lane[l] * a;
-            return product;
-        }
-    };
-    #endif
 
     // T -= B D B' for the lower triangle of so many columns: rows and columns of T start where
     // those of B do, and D lies on the diagonal of the columns of B.
@@ -63,14 +38,14 @@ cdef extern from *:
                     factors[k * COLUMNS + q] = q < used ? D[k * (m + 1)] * B[k * m + j + q] : 0.0;
             std::ptrdiff_t i = j;
             for (; i + LANES <= n_rows; i += LANES) {
-                Lanes sums[COLUMNS] = {};
+                Doubles8 sums[COLUMNS] = {};
                 for (std::ptrdiff_t k = 0; k < terms; ++k) {
-                    const Lanes rows = *(const Lanes*)(B + k * m + i);
+                    const Doubles8 rows = *(const Doubles8*)(B + k * m + i);
                     for (std::ptrdiff_t q = 0; q < COLUMNS; ++q)
                         sums[q] += rows * factors[k * COLUMNS + q];
                 }
                 for (std::ptrdiff_t q = 0; q < used; ++q)
-                    *(Lanes*)(T + (j + q) * ld + i) -= sums[q];
+                    *(Doubles8*)(T + (j + q) * ld + i) -= sums[q];
             }
             for (; i < n_rows; ++i)
                 for (std::ptrdiff_t q = 0; q < used; ++q) {

@@ -15,39 +15,16 @@ cdef extern from *:
     #include <cstddef>
     #include <cstdint>
 
-    // Wider registers do the same operations in the same order: no step is fused.
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-    #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-    #else
-    #define WIDE
-    #endif
+    #include "_wide.h"
 
     static const std::ptrdiff_t COLUMNS = 8;
-
-    // One number a column. Without this, compilers keep the sums in memory.
-    #if defined(__GNUC__)
-    typedef double Eight __attribute__((vector_size(64), aligned(8), may_alias));
-    #else
-    struct Eight {
-        double column[COLUMNS];
-        Eight& operator-=(const Eight& o) {
-            for (int k = 0; k < COLUMNS; ++k) column[k] -= o.column[k];
-            return *this;
-        }
-        friend Eight operator*(double a, const Eight& o) {
-            Eight product;
-            for (int k = 0; k < COLUMNS; ++k) product.column[k] = a * o.column[k];
-            return product;
-        }
-    };
-    #endif
 
     WIDE static void forward_rows(std::ptrdiff_t n, const std::int32_t* indptr,
                                   const std::int32_t* indices, const double* entries,
                                   const double* inverse, double* rows) {
-        Eight* x = (Eight*)rows;
+        Doubles8* x = (Doubles8*)rows;
         for (std::ptrdiff_t j = 0; j < n; ++j) {
-            const Eight pivot = x[j];
+            const Doubles8 pivot = x[j];
             for (std::int32_t t = indptr[j]; t < indptr[j + 1]; ++t)
                 x[indices[t]] -= entries[t] * pivot;
         }
@@ -57,9 +34,9 @@ cdef extern from *:
     WIDE static void backward_rows(std::ptrdiff_t n, const std::int32_t* indptr,
                                    const std::int32_t* indices, const double* entries,
                                    double* rows) {
-        Eight* x = (Eight*)rows;
+        Doubles8* x = (Doubles8*)rows;
         for (std::ptrdiff_t j = n - 1; j >= 0; --j) {
-            Eight sum = x[j];
+            Doubles8 sum = x[j];
             for (std::int32_t t = indptr[j]; t < indptr[j + 1]; ++t)
                 sum -= entries[t] * x[indices[t]];
             x[j] = sum;

@@ -11,50 +11,26 @@ cdef extern from *:
     """
     #include <cstddef>
 
-    // Wider registers add the same numbers in the same order: no step is fused.
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-    #define WIDE __attribute__((target_clones("avx2", "default")))
-    #else
-    #define WIDE
-    #endif
+    #include "_wide.h"
 
     // A panel holds four columns of the matrix, term after term.
     static const std::ptrdiff_t COLUMNS = 4;
 
-    // Without a type of its own, compilers turn the loop over terms into vectors and shuffle.
-    #if defined(__GNUC__)
-    typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
-    #else
-    struct Four {
-        double column[COLUMNS];
-        Four& operator+=(const Four& other) {
-            for (int k = 0; k < COLUMNS; ++k) column[k] += other.column[k];
-            return *this;
-        }
-        friend Four operator*(double a, const Four& other) {
-            Four product;
-            for (int k = 0; k < COLUMNS; ++k) product.column[k] = a * other.column[k];
-            return product;
-        }
-        double operator[](std::ptrdiff_t k) const { return column[k]; }
-    };
-    #endif
-
     template <int ROWS>
     static inline void tile_product(const double* rows, std::ptrdiff_t m, const double* panel,
                                     std::ptrdiff_t width, std::ptrdiff_t used, double* out) {
-        Four sums[ROWS] = {};
+        Doubles4 sums[ROWS] = {};
         for (std::ptrdiff_t j = 0; j < m; ++j) {
-            const Four terms = *(const Four*)(panel + j * COLUMNS);
+            const Doubles4 terms = *(const Doubles4*)(panel + j * COLUMNS);
             for (int i = 0; i < ROWS; ++i) sums[i] += rows[i * m + j] * terms;
         }
         for (int i = 0; i < ROWS; ++i)
             for (std::ptrdiff_t k = 0; k < used; ++k) out[i * width + k] = sums[i][k];
     }
 
-    WIDE static void panel_product(const double* rows, std::ptrdiff_t n, std::ptrdiff_t m,
-                                   const double* panel, std::ptrdiff_t width,
-                                   std::ptrdiff_t used, double* out) {
+    WIDE_AVX2 static void panel_product(const double* rows, std::ptrdiff_t n, std::ptrdiff_t m,
+                                        const double* panel, std::ptrdiff_t width,
+                                        std::ptrdiff_t used, double* out) {
         std::ptrdiff_t i = 0;
         for (; i + 4 <= n; i += 4)
             tile_product<4>(rows + i * m, m, panel, width, used, out + i * width);

@@ -20,18 +20,7 @@ cdef extern from *:
     #include <cstdint>
     #include <vector>
 
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-    #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-    #else
-    #define WIDE
-    #endif
-    #if defined(__GNUC__)
-    #define FETCH(address) __builtin_prefetch(address)
-    #define INLINE __attribute__((always_inline)) inline
-    #else
-    #define FETCH(address)
-    #define INLINE inline
-    #endif
+    #include "_wide.h"
 
     enum Waiting : unsigned char { NOT, NEAR, FAR };
     static const std::ptrdiff_t LANES = 8;

@@ -20,11 +20,7 @@ cdef extern from *:
     #include <cstring>
     #include <vector>
 
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-    #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-    #else
-    #define WIDE
-    #endif
+    #include "_wide.h"
 
     typedef std::ptrdiff_t Size;
     static const int LANES = 8;

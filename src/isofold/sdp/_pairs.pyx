@@ -9,17 +9,12 @@ cdef extern from *:
     #include <cstddef>
     #include <cstdint>
 
-    // Wider registers do the same operations in the same order: no step is fused.
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-    #define WIDE __attribute__((target_clones("avx2", "default")))
-    #else
-    #define WIDE
-    #endif
+    #include "_wide.h"
 
     // Four sums side by side, which are added at the end.
-    WIDE static void pair_products(std::ptrdiff_t n_pairs, const std::int64_t* pairs,
-                                   std::ptrdiff_t p, const double* Y, const double* D,
-                                   double* mixed, double* squared) {
+    WIDE_AVX2 static void pair_products(std::ptrdiff_t n_pairs, const std::int64_t* pairs,
+                                        std::ptrdiff_t p, const double* Y, const double* D,
+                                        double* mixed, double* squared) {
         for (std::ptrdiff_t e = 0; e < n_pairs; ++e) {
             const std::ptrdiff_t i = pairs[2 * e] * p, j = pairs[2 * e + 1] * p;
             double m[4] = {0.0, 0.0, 0.0, 0.0}, s[4] = {0.0, 0.0, 0.0, 0.0};

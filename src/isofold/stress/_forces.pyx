@@ -11,20 +11,14 @@ cdef extern from *:
     #include <algorithm>
     #include <cstddef>
 
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-    #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-    #define INSIDE inline __attribute__((always_inline))
-    #else
-    #define WIDE
-    #define INSIDE inline
-    #endif
+    #include "_wide.h"
 
     // So many rows go through all points side by side, one a lane: the sums of each are made from
     // the first point to the last, whatever the width of registers.
     static const std::ptrdiff_t LANES = 8;
 
     template <int P>
-    static INSIDE void repel_rows(std::ptrdiff_t first, std::ptrdiff_t last, const double* points,
+    static INLINE void repel_rows(std::ptrdiff_t first, std::ptrdiff_t last, const double* points,
                                   std::ptrdiff_t n, double* force, double* potential) {
         for (std::ptrdiff_t i = first; i < last; i += LANES) {
             const std::ptrdiff_t count = std::min(LANES, last - i);

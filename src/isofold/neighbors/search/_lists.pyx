@@ -21,11 +21,7 @@ cdef extern from *:
     #include <cstdint>
     #include <vector>
 
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-    #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-    #else
-    #define WIDE
-    #endif
+    #include "_wide.h"
 
     // A panel holds so many entries of a list, one axis after the other.
     static const std::ptrdiff_t LANES = 16;
@@ -44,59 +40,20 @@ cdef extern from *:
         return a.square < b.square || (a.square == b.square && a.entry < b.entry);
     }
 
-    // One number a lane. Without this, compilers turn the loop over axes into vectors and shuffle.
-    #if defined(__GNUC__)
-    typedef float Lanes __attribute__((vector_size(64), aligned(4), may_alias));
-    #else
-    struct Lanes {
-        float lane[LANES];
-        Lanes& operator+=(const Lanes& o) {
-            for (int l = 0; l < LANES; ++l) lane[l] += o.lane[l];
-            return *this;
-        }
-        friend Lanes operator+(float a, const Lanes& o) {
-            Lanes sum;
-            for (int l = 0; l < LANES; ++l) sum.lane[l] = a + o.lane[l];
-            return sum;
-        }
-        friend Lanes operator-(const Lanes& a, const Lanes& b) {
-            Lanes gap;
-            for (int l = 0; l < LANES; ++l) gap.lane[l] = a.lane[l] - b.lane[l];
-            return gap;
-        }
-        friend Lanes operator*(float a, const Lanes& o) {
-            Lanes product;
-            for (int l = 0; l < LANES; ++l) product.lane[l] = a * o.lane[l];
-            return product;
-        }
-        float operator[](int l) const { return lane[l]; }
-    };
-    #endif
-
-    static inline Lanes lesser(const Lanes& a, const Lanes& b) {
-    #if defined(__GNUC__)
-        return b < a ? b : a;
-    #else
-        Lanes both;
-        for (int l = 0; l < LANES; ++l) both.lane[l] = std::min(a.lane[l], b.lane[l]);
-        return both;
-    #endif
-    }
-
     // Squared distances of four rows from all entries of a list, |a|^2 + |b|^2 - 2ab.
     WIDE static void tile_squares(const float* rows, const float* row_norms, std::ptrdiff_t d,
                                   const float* panels, const float* norms,
                                   std::ptrdiff_t n_panels, float* out) {
         for (std::ptrdiff_t p = 0; p < n_panels; ++p) {
             const float* panel = panels + p * d * LANES;
-            Lanes sums[ROWS] = {};
+            Floats16 sums[ROWS] = {};
             for (std::ptrdiff_t j = 0; j < d; ++j) {
-                const Lanes entries = *(const Lanes*)(panel + j * LANES);
+                const Floats16 entries = *(const Floats16*)(panel + j * LANES);
                 for (std::ptrdiff_t i = 0; i < ROWS; ++i) sums[i] += rows[i * d + j] * entries;
             }
-            const Lanes entry_norms = *(const Lanes*)(norms + p * LANES);
+            const Floats16 entry_norms = *(const Floats16*)(norms + p * LANES);
             for (std::ptrdiff_t i = 0; i < ROWS; ++i)
-                *(Lanes*)(out + (i * n_panels + p) * LANES) =
+                *(Floats16*)(out + (i * n_panels + p) * LANES) =
                     (row_norms[i] + entry_norms) - 2.0f * sums[i];
         }
     }
@@ -189,10 +146,10 @@ cdef extern from *:
     // The least bound of every lane of a few panels.
     WIDE static void find_least(const float* bounds, std::ptrdiff_t n_panels, float* least) {
         for (std::ptrdiff_t p = 0; p < n_panels; p += FEW) {
-            Lanes lanes = *(const Lanes*)(bounds + p * LANES);
+            Floats16 lanes = *(const Floats16*)(bounds + p * LANES);
             for (std::ptrdiff_t o = p + 1; o < std::min(p + FEW, n_panels); ++o)
-                lanes = lesser(lanes, *(const Lanes*)(bounds + o * LANES));
-            *(Lanes*)(least + p / FEW * LANES) = lanes;
+                lanes = lesser(lanes, *(const Floats16*)(bounds + o * LANES));
+            *(Floats16*)(least + p / FEW * LANES) = lanes;
         }
     }
 
@@ -204,7 +161,7 @@ cdef extern from *:
         groups.assign(n_groups * LANES, FLT_MAX);
         for (std::ptrdiff_t first = 0; first < size; first += LANES) {
             float* const lanes = groups.data() + first / LANES % n_groups * LANES;
-            *(Lanes*)lanes = lesser(*(const Lanes*)lanes, *(const Lanes*)(least + first));
+            *(Floats16*)lanes = lesser(*(const Floats16*)lanes, *(const Floats16*)(least + first));
         }
         std::nth_element(groups.begin(), groups.begin() + (k - 1), groups.end());
         return groups[k - 1];
@@ -291,7 +248,7 @@ def pack(const double[:, ::1] rows, const double[:, ::1] centers, const int64_t[
          float[::1] panels, float[::1] norms):
     """Write rows, list after list, into panels relative to the centers of their lists.
 
-    Lanes beyond the end of a list are left as they are, and never read as entries.
+    Floats16 beyond the end of a list are left as they are, and never read as entries.
     """
     cdef Py_ssize_t d = rows.shape[1], n_lists = sizes.shape[0]
     cdef Py_ssize_t i, j, c, row = 0, first_panel = 0, panel, lane

@@ -3,6 +3,9 @@ from isofold._typing import FloatArray, IntArray
 LANES: int
 
 def build(
+    first: int,
+    last: int,
+    with_branches: bool,
     points: FloatArray,
     values: FloatArray,
     axes: IntArray,

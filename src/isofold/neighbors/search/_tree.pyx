@@ -24,50 +24,9 @@ cdef extern from *:
     #include <limits>
     #include <vector>
 
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-    #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-    #define INTO_WIDE inline __attribute__((always_inline))
-    #define LAMBDA_INTO_WIDE __attribute__((always_inline))
-    #else
-    #define WIDE
-    #define INTO_WIDE inline
-    #define LAMBDA_INTO_WIDE
-    #endif
+    #include "_wide.h"
 
     static const std::ptrdiff_t LANES = 8;
-
-    // One number a lane. Without this, compilers turn the loop over axes into vectors and shuffle.
-    #if defined(__GNUC__)
-    typedef double Lanes __attribute__((vector_size(64), aligned(8), may_alias));
-    static INTO_WIDE Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
-    #else
-    struct Lanes {
-        double lane[LANES];
-        template <typename Step>
-        static Lanes each(Step step) {
-            Lanes out;
-            for (int l = 0; l < LANES; ++l) out.lane[l] = step(l);
-            return out;
-        }
-        double operator[](int l) const { return lane[l]; }
-    };
-    static inline Lanes operator-(const Lanes& a, double b) {
-        return Lanes::each([&](int l) { return a[l] - b; });
-    }
-    static inline Lanes operator-(double a, const Lanes& b) {
-        return Lanes::each([&](int l) { return a - b[l]; });
-    }
-    static inline Lanes operator*(const Lanes& a, const Lanes& b) {
-        return Lanes::each([&](int l) { return a[l] * b[l]; });
-    }
-    static inline Lanes operator+(const Lanes& a, const Lanes& b) {
-        return Lanes::each([&](int l) { return a[l] + b[l]; });
-    }
-    static inline Lanes larger(const Lanes& a, const Lanes& b) {
-        return Lanes::each([&](int l) { return std::max(a[l], b[l]); });
-    }
-    #endif
-    static INTO_WIDE double larger(double a, double b) { return a > b ? a : b; }
 
     struct Tree {
         std::ptrdiff_t n, d, depth;
@@ -126,7 +85,7 @@ cdef extern from *:
 
     // Sums of squares go by four accumulators while there are four axes, as those of SciPy do.
     template <typename Number, typename Gap>
-    static INTO_WIDE Number sum_of_squares(std::ptrdiff_t d, Gap gap) {
+    static INLINE Number sum_of_squares(std::ptrdiff_t d, Gap gap) {
         Number sum = {};
         std::ptrdiff_t j = 0;
         if (d >= 4) {
@@ -148,16 +107,16 @@ cdef extern from *:
     }
 
     // Compare a query with all points of a leaf.
-    static INTO_WIDE void scan_leaf(const Tree& tree, std::ptrdiff_t leaf, const double* query,
+    static INLINE void scan_leaf(const Tree& tree, std::ptrdiff_t leaf, const double* query,
                                  Nearest& nearest) {
         const std::ptrdiff_t first = tree.start(leaf), size = tree.start(leaf + 1) - first;
         const double* panel = tree.panels + first * tree.d;
         for (std::ptrdiff_t from = 0; from < size; from += LANES) {
             double squares[LANES];
-            *(Lanes*)squares = sum_of_squares<Lanes>(tree.d, [&](std::ptrdiff_t j) LAMBDA_INTO_WIDE {
-                return *(const Lanes*)(panel + j * size + from) - query[j];
+            *(Doubles8*)squares = sum_of_squares<Doubles8>(tree.d, [&](std::ptrdiff_t j) INLINE_LAMBDA {
+                return *(const Doubles8*)(panel + j * size + from) - query[j];
             });
-            // Lanes beyond the end of the leaf hold numbers that do not count.
+            // Doubles8 beyond the end of the leaf hold numbers that do not count.
             const std::ptrdiff_t end = std::min(LANES, size - from);
             const double worst = nearest.worst();
             for (std::ptrdiff_t l = 0; l < end; ++l)
@@ -167,7 +126,7 @@ cdef extern from *:
 
     // What a box is away from a point, or from another box, along an axis.
     template <typename Number>
-    static INTO_WIDE Number gap_of(Number low, Number high, double from, double to) {
+    static INLINE Number gap_of(Number low, Number high, double from, double to) {
         return larger(Number{}, larger(low - to, from - high));
     }
 
@@ -179,7 +138,7 @@ cdef extern from *:
     };
 
     // List the leaves within a squared distance of the box of the group, but for its own.
-    static INTO_WIDE void walk(const Tree& tree, double worst, std::ptrdiff_t first,
+    static INLINE void walk(const Tree& tree, double worst, std::ptrdiff_t first,
                                std::ptrdiff_t last, Group& group) {
         const std::ptrdiff_t n_inner = tree.n_leaves() - 1, d = tree.d;
         group.near.clear();
@@ -188,8 +147,8 @@ cdef extern from *:
             const std::ptrdiff_t node = group.stack.back();
             group.stack.pop_back();
             const double *low = tree.box(node), *high = low + d;
-            const auto square_to = [&](const double* from, const double* to) LAMBDA_INTO_WIDE {
-                return sum_of_squares<double>(d, [&](std::ptrdiff_t j) LAMBDA_INTO_WIDE {
+            const auto square_to = [&](const double* from, const double* to) INLINE_LAMBDA {
+                return sum_of_squares<double>(d, [&](std::ptrdiff_t j) INLINE_LAMBDA {
                     return gap_of(low[j], high[j], from[j], to[j]);
                 });
             };
@@ -214,13 +173,13 @@ cdef extern from *:
     }
 
     // Visit those leaves of the group that may hold nearer points.
-    static INTO_WIDE void visit(const Tree& tree, const Group& group, const double* query,
+    static INLINE void visit(const Tree& tree, const Group& group, const double* query,
                                 Nearest& nearest) {
         const std::ptrdiff_t n_leaves = group.near.size(), d = tree.d;
         for (std::ptrdiff_t from = 0; from < n_leaves; from += LANES) {
-            const Lanes* corners = (const Lanes*)(group.corners.data() + from * 2 * d);
+            const Doubles8* corners = (const Doubles8*)(group.corners.data() + from * 2 * d);
             double squares[LANES];
-            *(Lanes*)squares = sum_of_squares<Lanes>(d, [&](std::ptrdiff_t j) LAMBDA_INTO_WIDE {
+            *(Doubles8*)squares = sum_of_squares<Doubles8>(d, [&](std::ptrdiff_t j) INLINE_LAMBDA {
                 return gap_of(corners[j], corners[d + j], query[j], query[j]);
             });
             const std::ptrdiff_t end = std::min(LANES, n_leaves - from);
@@ -265,46 +224,66 @@ cdef extern from *:
         }
     }
 
-    // Cut the points at their middle along the widest axis, down to the leaves.
+    // The arrays of a tree while it grows, and the scratch of a thread.
+    struct Growth {
+        Tree tree;
+        double* values;
+        std::int32_t* axes;
+        double* boxes;
+        double* panels;
+        std::int64_t* order;
+        std::vector<Found> keyed;
+    };
+
+    // Cut the points of a node at their middle along the widest axis, or lay them out in a leaf.
     template <typename Number>
-    static inline void split(const Tree& tree, const Number* points, std::int64_t* order, double* values,
-                             std::int32_t* axes, double* boxes, double* panels) {
+    static inline void cut(Growth& growth, const Number* points, std::ptrdiff_t node) {
+        const Tree& tree = growth.tree;
         const std::ptrdiff_t n_inner = tree.n_leaves() - 1, d = tree.d;
         std::ptrdiff_t level = 0;
-        for (std::ptrdiff_t node = 0; node < 2 * n_inner + 1; ++node) {
-            if (node + 1 == std::ptrdiff_t(2) << level) ++level;
-            const std::ptrdiff_t height = tree.depth - level;
-            const std::ptrdiff_t at = node + 1 - (std::ptrdiff_t(1) << level);
-            const std::ptrdiff_t first = tree.start(at << height);
-            const std::ptrdiff_t last = tree.start((at + 1) << height);
-            double *low = boxes + 2 * d * node, *high = low + d;
-            std::fill(low, high, std::numeric_limits<double>::infinity());
-            std::fill(high, high + d, -std::numeric_limits<double>::infinity());
-            for (std::ptrdiff_t i = first; i < last; ++i)
-                for (std::ptrdiff_t j = 0; j < d; ++j) {
-                    const double value = points[order[i] * d + j];
-                    low[j] = std::min(low[j], value);
-                    high[j] = std::max(high[j], value);
-                }
-            if (node >= n_inner) {
-                for (std::ptrdiff_t i = first; i < last; ++i)
-                    for (std::ptrdiff_t j = 0; j < d; ++j)
-                        panels[first * d + j * (last - first) + i - first] =
-                            points[order[i] * d + j];
-                continue;
+        while ((std::ptrdiff_t(2) << level) - 1 <= node) ++level;
+        const std::ptrdiff_t height = tree.depth - level;
+        const std::ptrdiff_t at = node + 1 - (std::ptrdiff_t(1) << level);
+        const std::ptrdiff_t first = tree.start(at << height);
+        const std::ptrdiff_t size = tree.start((at + 1) << height) - first;
+        std::int64_t* order = growth.order + first;
+        double *low = growth.boxes + 2 * d * node, *high = low + d;
+        std::fill(low, high, std::numeric_limits<double>::infinity());
+        std::fill(high, high + d, -std::numeric_limits<double>::infinity());
+        for (std::ptrdiff_t i = 0; i < size; ++i)
+            for (std::ptrdiff_t j = 0; j < d; ++j) {
+                const double value = points[order[i] * d + j];
+                low[j] = std::min(low[j], value);
+                high[j] = std::max(high[j], value);
             }
-            std::ptrdiff_t axis = 0;
-            for (std::ptrdiff_t j = 1; j < d; ++j)
-                if (high[j] - low[j] > high[axis] - low[axis]) axis = j;
-            const std::ptrdiff_t middle = tree.start((2 * at + 1) << (height - 1));
-            std::nth_element(order + first, order + middle, order + last,
-                             [&](std::int64_t a, std::int64_t b) {
-                                 const Number x = points[a * d + axis], y = points[b * d + axis];
-                                 return x < y || (x == y && a < b);
-                             });
-            axes[node] = std::int32_t(axis);
-            values[node] = points[order[middle] * d + axis];
+        if (node >= n_inner) {
+            double* panel = growth.panels + first * d;
+            for (std::ptrdiff_t i = 0; i < size; ++i)
+                for (std::ptrdiff_t j = 0; j < d; ++j)
+                    panel[j * size + i] = points[order[i] * d + j];
+            return;
         }
+        std::ptrdiff_t axis = 0;
+        for (std::ptrdiff_t j = 1; j < d; ++j)
+            if (high[j] - low[j] > high[axis] - low[axis]) axis = j;
+        // Numbers beside their points: a comparison that looks them up would wait for memory.
+        growth.keyed.resize(size);
+        for (std::ptrdiff_t i = 0; i < size; ++i)
+            growth.keyed[i] = {double(points[order[i] * d + axis]), order[i]};
+        const std::ptrdiff_t middle = tree.start((2 * at + 1) << (height - 1)) - first;
+        std::nth_element(growth.keyed.begin(), growth.keyed.begin() + middle, growth.keyed.end());
+        for (std::ptrdiff_t i = 0; i < size; ++i) order[i] = growth.keyed[i].entry;
+        growth.axes[node] = std::int32_t(axis);
+        growth.values[node] = growth.keyed[middle].square;
+    }
+
+    // Cut a node and all below it.
+    template <typename Number>
+    static void grow(Growth& growth, const Number* points, std::ptrdiff_t node) {
+        cut(growth, points, node);
+        if (node >= growth.tree.n_leaves() - 1) return;
+        grow(growth, points, 2 * node + 1);
+        grow(growth, points, 2 * node + 2);
     }
     """
     cppclass Tree:
@@ -322,10 +301,17 @@ cdef extern from *:
         int64_t entry
     void search_group(const Tree& tree, Py_ssize_t leaf, const double* queries, Py_ssize_t m,
                       Py_ssize_t k, Group& group, Found* found) noexcept nogil
-    void split(const Tree& tree, const float* points, int64_t* order, double* values,
-               int32_t* axes, double* boxes, double* panels) noexcept nogil
-    void split(const Tree& tree, const double* points, int64_t* order, double* values,
-               int32_t* axes, double* boxes, double* panels) noexcept nogil
+    cppclass Growth:
+        Tree tree
+        double* values
+        int32_t* axes
+        double* boxes
+        double* panels
+        int64_t* order
+    void cut(Growth& growth, const float* points, Py_ssize_t node) noexcept nogil
+    void cut(Growth& growth, const double* points, Py_ssize_t node) noexcept nogil
+    void grow(Growth& growth, const float* points, Py_ssize_t node) noexcept nogil
+    void grow(Growth& growth, const double* points, Py_ssize_t node) noexcept nogil
 
 ctypedef fused number:
     float
@@ -353,12 +339,17 @@ cdef Tree _view(tuple arrays, Py_ssize_t d) except *:
     return tree
 
 
-def build(const number[:, ::1] points, double[::1] values, int32_t[::1] axes, double[::1] boxes,
-          double[::1] panels, int64_t[::1] order):
-    """Fill the arrays of a tree.
+def build(Py_ssize_t first, Py_ssize_t last, bint with_branches, const number[:, ::1] points,
+          double[::1] values, int32_t[::1] axes, double[::1] boxes, double[::1] panels,
+          int64_t[::1] order):
+    """Fill the arrays of a tree: some nodes whose parents are done, with or without all below them.
 
     Parameters
     ----------
+    first, last : int
+        Which nodes.
+    with_branches : bool
+        Whether to fill in what is below them.
     points : ndarray of shape (n, d)
         The points.
     values, axes : ndarray of shape (2 ** depth,)
@@ -370,9 +361,17 @@ def build(const number[:, ::1] points, double[::1] values, int32_t[::1] axes, do
     order : ndarray of int of shape (n,)
         The points in ascending order; afterwards leaf by leaf.
     """
-    cdef Tree tree = _view((values, axes, boxes, panels, order), points.shape[1])
+    cdef Growth growth
+    cdef Py_ssize_t node
+    growth.tree = _view((values, axes, boxes, panels, order), points.shape[1])
+    growth.values, growth.axes, growth.boxes = &values[0], &axes[0], &boxes[0]
+    growth.panels, growth.order = &panels[0], &order[0]
     with nogil:
-        split(tree, &points[0, 0], &order[0], &values[0], &axes[0], &boxes[0], &panels[0])
+        for node in range(first, last):
+            if with_branches:
+                grow(growth, &points[0, 0], node)
+            else:
+                cut(growth, &points[0, 0], node)
 
 
 def order(tuple arrays, const number[:, ::1] queries):

@@ -39,8 +39,8 @@ class KDTreeSearch:
 
     def __init__(self, X: FloatArray, *, n_jobs: int | None = None) -> None:
         self._points = X
-        self._tree = _tree_of(np.ascontiguousarray(X))
         self._workers = n_workers(n_jobs)
+        self._tree = _tree_of(np.ascontiguousarray(X), self._workers)
 
     @property
     def points(self) -> FloatArray:
@@ -112,7 +112,7 @@ def query_by_leaves(
     return np.arange(len(points)), search.query(points, k)
 
 
-def _tree_of(points: FloatArray) -> tuple[np.ndarray, ...]:
+def _tree_of(points: FloatArray, workers: int) -> tuple[np.ndarray, ...]:
     """Return the arrays of a tree over points, as the kernel takes them."""
     n, d = points.shape
     n_leaves = 1 << max(0, ((n - 1) // _LEAF).bit_length())
@@ -123,5 +123,18 @@ def _tree_of(points: FloatArray) -> tuple[np.ndarray, ...]:
         np.zeros(n * d + _tree.LANES),
         np.arange(n, dtype=np.int64),
     )
-    _tree.build(points, *arrays)
+    with RowTeam(n, workers) as team:
+        # Threads take branches: four each, so that they end together.
+        branches = 1 if team.n_threads == 1 else min(n_leaves, 4 * _power_of_two(team.n_threads))
+        _tree.build(0, branches - 1, False, points, *arrays)
+        team.each_part(
+            np.ones(branches),
+            lambda first, last: _tree.build(
+                branches - 1 + first, branches - 1 + last, True, points, *arrays
+            ),
+        )
     return arrays
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << (least - 1).bit_length()
