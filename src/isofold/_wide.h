@@ -24,20 +24,19 @@
 #define FETCH(address)
 #endif
 
-// One number a lane. Without types of their own, compilers turn other loops into vectors, and shuffle.
+// One number a lane. Without types of their own, compilers make vectors of other loops, and shuffle.
 #if defined(__GNUC__)
 typedef double Doubles4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef double Doubles8 __attribute__((vector_size(64), aligned(8), may_alias));
 typedef float Floats16 __attribute__((vector_size(64), aligned(4), may_alias));
 
-template <typename Number>
-static INLINE Number lesser(const Number& a, const Number& b) {
-    return b < a ? b : a;
-}
-template <typename Number>
-static INLINE Number larger(const Number& a, const Number& b) {
-    return b > a ? b : a;
-}
+// Not templates: these would forget how loosely the types are aligned.
+#define CHOICES(Number)                                                                   \
+    static INLINE Number lesser(const Number& a, const Number& b) { return b < a ? b : a; } \
+    static INLINE Number larger(const Number& a, const Number& b) { return b > a ? b : a; }
+CHOICES(double)
+CHOICES(Doubles8)
+CHOICES(Floats16)
 #else
 template <typename Number, int N>
 struct Lanes {

@@ -5,13 +5,14 @@ LANES: int
 def build(
     first: int,
     last: int,
-    with_branches: bool,
     points: FloatArray,
     values: FloatArray,
     axes: IntArray,
     boxes: FloatArray,
     panels: FloatArray,
     order: IntArray,
+    *,
+    with_branches: bool = True,
 ) -> None: ...
 def order(
     arrays: tuple[FloatArray | IntArray, ...], queries: FloatArray

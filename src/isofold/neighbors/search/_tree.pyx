@@ -339,17 +339,15 @@ cdef Tree _view(tuple arrays, Py_ssize_t d) except *:
     return tree
 
 
-def build(Py_ssize_t first, Py_ssize_t last, bint with_branches, const number[:, ::1] points,
-          double[::1] values, int32_t[::1] axes, double[::1] boxes, double[::1] panels,
-          int64_t[::1] order):
+def build(Py_ssize_t first, Py_ssize_t last, const number[:, ::1] points, double[::1] values,
+          int32_t[::1] axes, double[::1] boxes, double[::1] panels, int64_t[::1] order,
+          *, bint with_branches=True):
     """Fill the arrays of a tree: some nodes whose parents are done, with or without all below them.
 
     Parameters
     ----------
     first, last : int
         Which nodes.
-    with_branches : bool
-        Whether to fill in what is below them.
     points : ndarray of shape (n, d)
         The points.
     values, axes : ndarray of shape (2 ** depth,)
@@ -360,6 +358,8 @@ def build(Py_ssize_t first, Py_ssize_t last, bint with_branches, const number[:,
         The points of the leaves. Registers are filled beyond the last one.
     order : ndarray of int of shape (n,)
         The points in ascending order; afterwards leaf by leaf.
+    with_branches : bool, default=True
+        Whether to fill in what is below them.
     """
     cdef Growth growth
     cdef Py_ssize_t node

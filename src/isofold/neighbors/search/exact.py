@@ -126,11 +126,11 @@ def _tree_of(points: FloatArray, workers: int) -> tuple[np.ndarray, ...]:
     with RowTeam(n, workers) as team:
         # Threads take branches: four each, so that they end together.
         branches = 1 if team.n_threads == 1 else min(n_leaves, 4 * _power_of_two(team.n_threads))
-        _tree.build(0, branches - 1, False, points, *arrays)
+        _tree.build(0, branches - 1, points, *arrays, with_branches=False)
         team.each_part(
             np.ones(branches),
             lambda first, last: _tree.build(
-                branches - 1 + first, branches - 1 + last, True, points, *arrays
+                branches - 1 + first, branches - 1 + last, points, *arrays
             ),
         )
     return arrays
