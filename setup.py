@@ -1,5 +1,6 @@
 """Build of the compiled kernels; everything else is in pyproject.toml."""
 
+import os
 import shutil
 
 from Cython.Build import cythonize
@@ -35,6 +36,11 @@ If you have one, put it on the PATH, or name it in the environment variable CXX.
 
 class BuildKernels(build_ext):
     """The usual build, which says what is missing where there is no compiler."""
+
+    def finalize_options(self):
+        """Compile on all cores unless told otherwise."""
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
 
     def build_extensions(self):
         """Build all kernels."""
