@@ -65,6 +65,8 @@ class ScreenRules:
     ----------
     fewest_points, fewest_columns : int
         Of fewer points or columns, bounds are made from all columns.
+    n_for_center : int
+        Points of which the median is the origin.
     n_sampled : int
         Points from which principal axes are found.
     variance : float
@@ -75,6 +77,7 @@ class ScreenRules:
 
     fewest_points: int = 2000
     fewest_columns: int = 24
+    n_for_center: int = 100
     n_sampled: int = 1000
     variance: float = 0.95
     most_axes: float = 0.7
@@ -202,14 +205,12 @@ class _View:
     def of(cls, X: FloatArray, rules: ScreenRules) -> Self:
         """Return the map for points."""
         n, d = X.shape
-        # Evenly spaced rows: a choice without chance.
-        sample = X[np.linspace(0, n - 1, min(n, rules.n_sampled)).astype(np.intp)]
         # A few points far away would take a mean with them, and all axes.
-        center = np.median(sample.astype(np.float64, copy=False), axis=0)
-        unit = float(np.maximum(X.max(axis=0) - center, center - X.min(axis=0)).max()) or 1.0
+        center = np.median(_evenly(X, rules.n_for_center).astype(np.float64), axis=0)
+        unit = max(float(X.max() - center.min()), float(center.max() - X.min())) or 1.0
         if n < rules.fewest_points or d < rules.fewest_columns:
             return cls(center, unit, None)
-        offsets = (sample - center) / unit
+        offsets = (_evenly(X, rules.n_sampled) - center) / unit
         lengths = np.linalg.norm(offsets, axis=1, keepdims=True)
         principal = principal_coordinates(offsets / np.where(lengths > 0, lengths, 1.0), d)
         reached = np.cumsum(principal.variances) >= rules.variance * principal.total_variance
@@ -245,6 +246,12 @@ class _View:
             off += 14.0 * len(self.center) ** 0.75 * 2.0**-26.5
         norms = np.where(is_far, -np.inf, (1.0 - off) * squares)
         return offsets, norms.astype(np.float32)
+
+
+def _evenly(X: FloatArray, most: int) -> FloatArray:
+    """Return evenly spaced rows: a choice without chance."""
+    n = len(X)
+    return X[np.linspace(0, n - 1, min(n, most)).astype(np.intp)]
 
 
 def _blocks(points: FloatArray) -> list[slice]:
