@@ -7,7 +7,7 @@ from isofold.datasets import swiss_roll
 from isofold.neighbors import build_graph
 from isofold.sdp import GramSDP, LowRankSDP, Status
 from isofold.sdp.program import Program
-from isofold.sdp.solvers.augmented.sheet import _Net, flat_start
+from isofold.sdp.solvers.augmented.sheet import Net, flat_start
 
 
 def roll_program(n=600):
@@ -27,7 +27,7 @@ def test_the_matrix_of_the_net_is_that_of_least_squares():
     rng = np.random.default_rng(0)
     Y, D = rng.standard_normal((2, 40, 2))
     tension, stiffness = rng.uniform(size=(2, forms.n_forms))
-    image = (_Net(forms).matrix(Y, tension, stiffness) @ D.ravel()).reshape(40, 2)
+    image = (Net(forms).matrix(Y, tension, stiffness) @ D.ravel()).reshape(40, 2)
     i, j = forms.pairs.T
     delta, change = Y[i] - Y[j], D[i] - D[j]
     force = tension[:, None] * change
