@@ -130,13 +130,7 @@ class _StepsRun:
         grows = options.tol < options.rules.fine_gap or not np.any(
             hard & scaled.envelope.is_equality
         )
-        # Two more steps cost less than a certificate, and halve the errors of a sheet each.
-        is_sheet = is_near and self._start.multipliers is None
-        next_certificate = SHEET_STEPS if is_sheet else 0
-        # Beyond the usual tolerance the lengths of a sheet are kept by Newton's method.
-        asked = options.violation_tol
-        if is_sheet:
-            asked = max(asked, options.rules.violation_of_equalities)
+        next_certificate, asked = self._first_aims(is_near=is_near)
         n_iter, previous = 0, np.inf
         for step in range(options.max_iter):
             augmented = scaled.with_envelope(scaled.envelope.augmented(center, weights))
@@ -166,10 +160,11 @@ class _StepsRun:
                 if certificate.holds(options.tol) and _shift_is_small(
                     program, iterate, options.tol
                 ):
-                    if error > options.violation_tol:
-                        yield from self._kept(scaled, augmented, iterate, wrap)
-                    else:
-                        yield replace(iterate, status=Status.CERTIFIED)
+                    certified = replace(iterate, status=Status.CERTIFIED)
+                    is_coarse = error > options.violation_tol
+                    yield from (
+                        self._kept(scaled, augmented, iterate, wrap) if is_coarse else [certified]
+                    )
                     return
             yield iterate
             tests = step % PROOF_EVERY == PROOF_EVERY - 1 and error > options.violation_tol
@@ -182,13 +177,22 @@ class _StepsRun:
             center = np.where(hard, w, center)
         yield replace(iterate, status=Status.ITERATION_LIMIT)
 
+    def _first_aims(self, *, is_near: bool) -> tuple[int, float]:
+        """Return the step of the first certificate, and the error of lengths that it needs."""
+        options = self._options
+        if not is_near or self._start.multipliers is not None:
+            return 0, options.violation_tol
+        # Two more steps cost less than a certificate, and halve the errors of a sheet each. Beyond
+        # the usual tolerance Newton's method keeps its lengths.
+        return SHEET_STEPS, max(options.violation_tol, options.rules.violation_of_equalities)
+
     def _kept(
         self, scaled: Program, augmented: Program, iterate: Iterate, wrap: _Wrapper
     ) -> Iterator[Iterate]:
-        """Yield iterates of ever truer lengths; the last one is certified or says that it is not."""
+        """Yield iterates of ever truer lengths; the last is certified anew, or says it is not."""
         options, w, error = self._options, iterate.multipliers, np.inf
-        weights = _penalty_weights(scaled.envelope, 1.0)
-        for Y in keep_lengths(scaled, iterate.Y / np.sqrt(wrap.unit), weights):
+        start, weights = iterate.Y / np.sqrt(wrap.unit), _penalty_weights(scaled.envelope, 1.0)
+        for Y in keep_lengths(scaled, start, weights):
             point = evaluate(augmented, Y)
             iterate = wrap(point, w, iterate.n_iter + 1)
             error = _length_error(scaled, point.values, SHORTEST)
