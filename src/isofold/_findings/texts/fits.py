@@ -249,9 +249,7 @@ _UNFOLDING = {
         "Keep them (MVU with lengths='equal'), or use more landmarks or a larger weight.",
     ),
     "missed_lengths": Text(
-        "Lengths are kept on the median: a fraction {fraction:.2g} of them have a larger error "
-        "than the tolerance {tolerance:.2g}, of up to {value:.2g} of the median length.",
-        "Pass solver=LowRankSDP(violation_tol=...) with a smaller tolerance: slower, but truer.",
+        "Length errors reach {value:.2g} of the median length; the tolerance is {tolerance:.2g}."
     ),
     "squashed": Text(
         "Placing the components squashed {n} of {n_components}: lengths of component {number} "

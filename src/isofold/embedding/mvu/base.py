@@ -183,7 +183,6 @@ class BaseUnfolder(Embedder):
                 "missed_lengths",
                 value=errors.max(),
                 samples=graph.sample_of_node[np.unique(graph.edges[missed])],
-                fraction=float(missed.mean()),
                 tolerance=tolerance,
             )
 
