@@ -107,7 +107,7 @@ CASES += [
         "kept lengths, n = 2,000, tol=1e-5",
         "isofold MVU",
         MVU(
-            solver=LowRankSDP(rank=8, tol=1e-3, violation_tol=1e-5, penalty=256.0, max_iter=100),
+            solver=LowRankSDP(rank=8, tol=1e-3, violation_tol=1e-5),
             random_state=0,
         ),
         2_000,

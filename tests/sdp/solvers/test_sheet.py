@@ -1,5 +1,7 @@
 """The start of kept lengths on a sheet."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,8 @@ from isofold.datasets import swiss_roll
 from isofold.neighbors import build_graph
 from isofold.sdp import GramSDP, LowRankSDP, Status
 from isofold.sdp.program import Program
-from isofold.sdp.solvers.augmented.sheet import _Net, flat_start
+from isofold.sdp.solvers.augmented.restoration import keep_lengths
+from isofold.sdp.solvers.augmented.sheet import Net, flat_start
 
 
 def roll_program(n=600):
@@ -27,7 +30,7 @@ def test_the_matrix_of_the_net_is_that_of_least_squares():
     rng = np.random.default_rng(0)
     Y, D = rng.standard_normal((2, 40, 2))
     tension, stiffness = rng.uniform(size=(2, forms.n_forms))
-    image = (_Net(forms).matrix(Y, tension, stiffness) @ D.ravel()).reshape(40, 2)
+    image = (Net(forms).matrix(Y, tension, stiffness) @ D.ravel()).reshape(40, 2)
     i, j = forms.pairs.T
     delta, change = Y[i] - Y[j], D[i] - D[j]
     force = tension[:, None] * change
@@ -82,3 +85,41 @@ def test_the_gap_is_that_of_the_step_that_is_named():
     laplacian -= np.diag(laplacian.sum(axis=1))
     # All eigenvalues but that of the ones are at least one.
     assert np.linalg.eigvalsh(laplacian)[1] >= 1.0 - 1e-9
+
+
+def test_lengths_of_a_roll_are_kept_finely_and_the_gap_tells_the_price():
+    graph = build_graph(
+        swiss_roll(1000, width=21.0, uniform=True, random_state=1).X, n_neighbors=12
+    )
+    problem = GramSDP.unfolding(1000, graph.edges, graph.lengths**2)
+
+    def solved(**options):
+        solution = LowRankSDP(random_state=0, **options).solve(problem)
+        Y = solution.coordinates
+        lengths = np.linalg.norm(Y[graph.edges[:, 0]] - Y[graph.edges[:, 1]], axis=1)
+        return solution, np.abs(lengths / graph.lengths - 1.0)
+
+    usual, errors = solved()
+    fine, fine_errors = solved(violation_tol=2e-4, tol=1e-2)
+    assert np.median(fine_errors) <= 2e-4 < np.median(errors)
+    assert fine.max_violation < usual.max_violation
+    # What is certified is the value beside the bound of the longer lengths before.
+    assert fine.gap == pytest.approx(abs(fine.primal - fine.dual) / abs(fine.dual), rel=0.1)
+    assert (fine.status is Status.CERTIFIED) == (fine.gap <= 1e-2)
+
+
+def test_newton_finds_lengths_that_can_be_kept_exactly():
+    program = roll_program(100)
+    rng = np.random.default_rng(0)
+    truth = np.zeros((100, 6))
+    truth[:, :3] = rng.standard_normal((100, 3))
+    values = program.forms.values(truth)
+    envelope = program.envelope.augmented(np.zeros(len(values)), np.ones(len(values)))
+    exact = program.with_envelope(replace(envelope, lower=values, upper=values))
+    start = truth + 0.01 * rng.standard_normal(truth.shape)
+    weights = 1.0 / np.maximum(values, 0.05)
+    errors = [
+        np.abs(exact.forms.values(Y) / values - 1.0) for Y in keep_lengths(exact, start, weights)
+    ]
+    assert all(np.diff([weights @ (values * e) ** 2 for e in errors]) < 0.0)
+    assert np.median(errors[-1]) < 1e-6

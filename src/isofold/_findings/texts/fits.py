@@ -6,6 +6,13 @@ from isofold._findings.texts.text import CONVERGENCE, DISCONNECTED, INTERRUPTED,
 
 __all__ = ["FIT_TEXTS"]
 
+_LOOSE = (
+    "true to {before:.2g} (median) in {rank} dimensions, but only to {value:.2g} in the "
+    "{dimension} of the map; {discarded:.2g} of the variance is discarded. The graph is too loose, "
+    "so that the data crumple into further dimensions; or the data have more than {dimension} "
+    "dimensions; or neighbors reach across to another layer."
+)
+
 # What an older version of isofold, a solver or another library worded itself.
 _GIVEN = {
     "given": Text("{message}", "{advice}"),
@@ -224,25 +231,15 @@ _UNFOLDING = {
         category=DISCONNECTED,
     ),
     "loose_graph": Text(
-        "Lengths are true to {before:.2g} (median) in {rank} dimensions, but only to {value:.2g} "
-        "in the {dimension} of the map; {discarded:.2g} of the variance is discarded. The graph is "
-        "too loose, so that the data crumple into further dimensions; or the data have more than "
-        "{dimension} dimensions; or neighbors reach across to another layer.",
+        "Lengths are " + _LOOSE,
         "Try other {p.n_neighbors} or more {p.n_components}.",
     ),
     "loose_graph/angles": Text(
-        "Lengths are true to {before:.2g} (median) in {rank} dimensions, but only to {value:.2g} "
-        "in the {dimension} of the map; {discarded:.2g} of the variance is discarded. The graph is "
-        "too loose, so that the data crumple into further dimensions; or the data have more than "
-        "{dimension} dimensions; or neighbors reach across to another layer.",
+        "Lengths are " + _LOOSE,
         "Try other {p.n_neighbors}, {p.angles:=True} or more {p.n_components}.",
     ),
     "loose_graph/components": Text(
-        "{n_loose} of {n_components} components, component {number} most: lengths are true to "
-        "{before:.2g} (median) in {rank} dimensions, but only to {value:.2g} in the {dimension} of "
-        "the map; {discarded:.2g} of the variance is discarded. The graph is too loose, so that "
-        "the data crumple into further dimensions; or the data have more than {dimension} "
-        "dimensions; or neighbors reach across to another layer.",
+        "{n_loose} of {n_components} components, component {number} most: lengths are " + _LOOSE,
         "Try other {p.n_neighbors} or more {p.n_components}.",
     ),
     "lost_lengths": Text(
@@ -250,6 +247,9 @@ _UNFOLDING = {
         "bounds, soft lengths, landmarks or smooth functions they may shrink. The map shows the "
         "shape at best.",
         "Keep them (MVU with lengths='equal'), or use more landmarks or a larger weight.",
+    ),
+    "missed_lengths": Text(
+        "Length errors reach {value:.2g} of the median length; the tolerance is {tolerance:.2g}."
     ),
     "squashed": Text(
         "Placing the components squashed {n} of {n_components}: lengths of component {number} "

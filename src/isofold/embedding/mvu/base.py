@@ -34,6 +34,7 @@ from isofold.neighbors import (
 from isofold.neighbors.graph import merge_unresolved
 from isofold.sdp import LowRankSDP, SDPSolution, Status
 from isofold.sdp.preflight.contradictions import contradiction_of_lengths
+from isofold.sdp.rules import RULES
 
 __all__ = ["BaseUnfolder", "Unfolded", "describe", "make_solver", "refuse_disconnected"]
 
@@ -155,6 +156,7 @@ class BaseUnfolder(Embedder):
                 *find_bridges(graph),
                 *find_uncertified(solution),
                 *find_lost_lengths(unfolded, has_angles=hasattr(self, "angles")),
+                *self._find_missed(unfolded, graph),
             ),
             graph=graph,
             solution=solution,
@@ -166,6 +168,23 @@ class BaseUnfolder(Embedder):
             distortion=mean_at_nodes(unfolded.errors, graph)[graph.node_of_sample],
             **more,
         )
+
+    def _find_missed(self, unfolded: Unfolded, graph: NeighborGraph) -> Iterator[Finding]:
+        """Yield a finding if kept lengths have errors above the tolerance of their median."""
+        kept = getattr(self, "lengths", None)
+        if not isinstance(kept, str) or kept != "equal" or graph.n_edges == 0:
+            return
+        asked = getattr(self.solver, "violation_tol", None)
+        tolerance = RULES.violation_of_equalities if asked is None else float(asked)
+        errors = unfolded.errors_before * graph.lengths / np.median(graph.lengths)
+        missed = errors > tolerance
+        if missed.any():
+            yield Finding.of(
+                "missed_lengths",
+                value=errors.max(),
+                samples=graph.sample_of_node[np.unique(graph.edges[missed])],
+                tolerance=tolerance,
+            )
 
     def _new_map(self, X: FloatArray, Y: FloatArray) -> PointMap:
         """Return the map that takes new samples into the embedding."""

@@ -30,6 +30,7 @@ from isofold.sdp.forms import PairForms
 from isofold.sdp.program import Program, principal_axes
 from isofold.sdp.solution import Status
 from isofold.sdp.solvers.augmented.lbfgs import Point, evaluate, line_search, minimize
+from isofold.sdp.solvers.augmented.restoration import keep_lengths
 from isofold.sdp.solvers.augmented.sheet import flat_start
 from isofold.sdp.solvers.protocol import Iterate, Options, Phase, Start
 from isofold.sdp.solvers.start import START_NOISE, multiplier_scale, starting_coordinates
@@ -129,8 +130,7 @@ class _StepsRun:
         grows = options.tol < options.rules.fine_gap or not np.any(
             hard & scaled.envelope.is_equality
         )
-        # Two more steps cost less than a certificate, and halve the errors of a sheet each.
-        next_certificate = SHEET_STEPS if is_near and self._start.multipliers is None else 0
+        next_certificate, asked = self._first_aims(is_near=is_near)
         n_iter, previous = 0, np.inf
         for step in range(options.max_iter):
             augmented = scaled.with_envelope(scaled.envelope.augmented(center, weights))
@@ -153,14 +153,18 @@ class _StepsRun:
                 w = average / n_terms
             iterate = wrap(point, w, n_iter)
             error = _length_error(scaled, point.values, options.rules.short_length)
-            if error <= options.violation_tol and step >= next_certificate:
+            if error <= asked and step >= next_certificate:
                 certificate = _certify(program, options, iterate, self._slack_factors)
                 iterate = replace(iterate, certificate=certificate)
                 next_certificate = step + 1 + _steps_to_wait(program, certificate.gap, options.tol)
                 if certificate.holds(options.tol) and _shift_is_small(
                     program, iterate, options.tol
                 ):
-                    yield replace(iterate, status=Status.CERTIFIED)
+                    certified = replace(iterate, status=Status.CERTIFIED)
+                    is_coarse = error > options.violation_tol
+                    yield from (
+                        self._kept(scaled, augmented, iterate, wrap) if is_coarse else [certified]
+                    )
                     return
             yield iterate
             tests = step % PROOF_EVERY == PROOF_EVERY - 1 and error > options.violation_tol
@@ -172,6 +176,33 @@ class _StepsRun:
             previous = error
             center = np.where(hard, w, center)
         yield replace(iterate, status=Status.ITERATION_LIMIT)
+
+    def _first_aims(self, *, is_near: bool) -> tuple[int, float]:
+        """Return the step of the first certificate, and the error of lengths that it needs."""
+        options = self._options
+        if not is_near or self._start.multipliers is not None:
+            return 0, options.violation_tol
+        # Two more steps cost less than a certificate, and halve the errors of a sheet each. Beyond
+        # the usual tolerance Newton's method keeps its lengths.
+        return SHEET_STEPS, max(options.violation_tol, options.rules.violation_of_equalities)
+
+    def _kept(
+        self, scaled: Program, augmented: Program, iterate: Iterate, wrap: _Wrapper
+    ) -> Iterator[Iterate]:
+        """Yield iterates of ever truer lengths; the last is certified anew, or says it is not."""
+        options, w, error = self._options, iterate.multipliers, np.inf
+        start, weights = iterate.Y / np.sqrt(wrap.unit), _penalty_weights(scaled.envelope, 1.0)
+        for Y in keep_lengths(scaled, start, weights):
+            point = evaluate(augmented, Y)
+            iterate = wrap(point, w, iterate.n_iter + 1)
+            error = _length_error(scaled, point.values, SHORTEST)
+            if error <= options.violation_tol:
+                break
+            yield iterate
+        certificate = _certify(self._program, options, iterate, self._slack_factors)
+        good = error <= options.violation_tol and certificate.holds(options.tol)
+        status = Status.CERTIFIED if good else Status.ITERATION_LIMIT
+        yield replace(iterate, certificate=certificate, status=status)
 
     def _begin(
         self, program: Program, weights: FloatArray, scale: float, unit: float

@@ -20,7 +20,7 @@ from isofold.sdp.forms import PairForms, is_sparse
 from isofold.sdp.program import Program, principal_axes
 from isofold.sdp.solvers.augmented.lbfgs import Point, evaluate, minimize
 
-__all__ = ["flat_start"]
+__all__ = ["Net", "flat_start"]
 
 COLUMNS = 2
 """Columns of a sheet."""
@@ -61,7 +61,7 @@ def flat_start(
         return None
     flat: FloatArray = Y @ axes[:, :COLUMNS]
     center: FloatArray = np.zeros(forms.n_forms)
-    net, cache = _Net(forms), FactorCache()
+    net, cache = Net(forms), FactorCache()
     for _ in range(STEPS):
         step = program.with_envelope(envelope.augmented(center, weights))
         point = evaluate(step, flat)
@@ -78,7 +78,7 @@ def flat_start(
 def _minimized(
     step: Program,
     point: Point,
-    net: _Net,
+    net: Net,
     tension: FloatArray,
     stiffness: FloatArray,
     cache: FactorCache,
@@ -95,7 +95,7 @@ def _minimized(
     return reduce(lambda _, following: following, points, point)
 
 
-class _Net:
+class Net:
     """Elastic matrices of the pairs; all of them share one sparsity pattern."""
 
     def __init__(self, forms: PairForms) -> None:
