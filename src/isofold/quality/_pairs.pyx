@@ -26,13 +26,53 @@ cdef extern from *:
     #define WIDE
     #endif
 
+    #if defined(__GNUC__)
+    #define FETCH(address) __builtin_prefetch(address)
+    #else
+    #define FETCH(address)
+    #endif
+
     typedef std::ptrdiff_t Size;
     static const int LANES = 8;
+    // How far ahead of their turn the ranks of points are fetched.
+    static const Size AHEAD = 24;
 
     // Scratch of one thread.
     struct Scratch {
         std::vector<std::int32_t> sequence, parted, place;
     };
+
+    // The members of a neighborhood, each row one of them, less their mean.
+    template <typename Real>
+    static void center_members(const Real* points, Size d, Size own, const std::int64_t* others,
+                               Size k, double* members) {
+        for (Size i = 0; i <= k; ++i) {
+            const Real* point = points + (i ? others[i - 1] : own) * d;
+            for (Size c = 0; c < d; ++c) members[i * d + c] = point[c];
+        }
+        for (Size c = 0; c < d; ++c) {
+            double mean = 0.0;
+            for (Size i = 0; i <= k; ++i) mean += members[i * d + c];
+            mean /= (double)(k + 1);
+            for (Size i = 0; i <= k; ++i) members[i * d + c] -= mean;
+        }
+    }
+
+    static double sum_of_squares(const double* values, Size size) {
+        double sum = 0.0;
+        for (Size i = 0; i < size; ++i) sum += values[i] * values[i];
+        return sum;
+    }
+
+    // Sum up the outer products of m rows of two tables.
+    WIDE static void add_products(const double* a, Size wide_a, const double* b, Size wide_b, Size m,
+                                  double* out) {
+        std::fill(out, out + wide_a * wide_b, 0.0);
+        for (Size i = 0; i < m; ++i)
+            for (Size p = 0; p < wide_a; ++p)
+                for (Size q = 0; q < wide_b; ++q)
+                    out[p * wide_b + q] += a[i * wide_a + p] * b[i * wide_b + q];
+    }
 
     static inline std::uint64_t bits_of(double value) {
         std::uint64_t bits;
@@ -273,6 +313,15 @@ cdef extern from *:
         out[0] = out[1] - reversed - 0.5 * (tied_after - tied_in_both);
     }
     """
+    void FETCH(const void* address) noexcept nogil
+    const Py_ssize_t AHEAD
+    void center_members(const float* points, Py_ssize_t d, Py_ssize_t own, const int64_t* others,
+                        Py_ssize_t k, double* members) noexcept nogil
+    void center_members(const double* points, Py_ssize_t d, Py_ssize_t own, const int64_t* others,
+                        Py_ssize_t k, double* members) noexcept nogil
+    double sum_of_squares(const double* values, Py_ssize_t size) noexcept nogil
+    void add_products(const double* a, Py_ssize_t wide_a, const double* b, Py_ssize_t wide_b,
+                      Py_ssize_t m, double* out) noexcept nogil
     cppclass Scratch:
         pass
     void pack_row(const double* values, Py_ssize_t n, Py_ssize_t own,
@@ -295,20 +344,49 @@ ctypedef fused Real:
     float
     double
 
+ctypedef fused Other:
+    float
+    double
+
 
 def lengths(Py_ssize_t first, Py_ssize_t last, const Real[:, ::1] points, const int64_t[::1] rows,
-            const int64_t[:, ::1] partners, double[:, ::1] out):
-    """Write the distances of some rows to their partners, by direct subtraction."""
-    cdef Py_ssize_t i, j, c, d = points.shape[1]
+            const int64_t[:, ::1] partners, const int64_t[::1] order, double[:, ::1] out):
+    """Write the distances of some rows to their partners, by direct subtraction.
+
+    They are done in an order, which is fast if near ones follow each other.
+    """
+    cdef Py_ssize_t t, i, j, c, d = points.shape[1]
     cdef double gap, squared
     with nogil:
-        for i in range(first, last):
+        for t in range(first, last):
+            i = order[t]
             for j in range(partners.shape[1]):
                 squared = 0.0
                 for c in range(d):
                     gap = <double> points[partners[i, j], c] - <double> points[rows[i], c]
                     squared += gap * gap
                 out[i, j] = sqrt(squared)
+
+
+def neighborhood_products(const Real[:, ::1] before, const Other[:, ::1] after,
+                          const int64_t[::1] rows, const int64_t[:, ::1] partners,
+                          double[:, ::1] sizes, double[:, :, ::1] products):
+    """Write products of centered neighborhoods, each a row and its partners.
+
+    `sizes` gets the sums of squares before and after, `products` the sums of outer products of
+    after and before.
+    """
+    cdef Py_ssize_t i, k = partners.shape[1], d = before.shape[1], wide = after.shape[1]
+    cdef vector[double] a, b
+    with nogil:
+        a.resize((k + 1) * wide)
+        b.resize((k + 1) * d)
+        for i in range(rows.shape[0]):
+            center_members(&before[0, 0], d, rows[i], &partners[i, 0], k, b.data())
+            center_members(&after[0, 0], wide, rows[i], &partners[i, 0], k, a.data())
+            sizes[i, 0] = sum_of_squares(b.data(), b.size())
+            sizes[i, 1] = sum_of_squares(a.data(), a.size())
+            add_products(a.data(), wide, b.data(), d, k + 1, &products[i, 0, 0])
 
 
 def pack(const double[:, ::1] values, const int64_t[::1] own, uint64_t[:, ::1] keys):
@@ -351,8 +429,12 @@ def compare_ranks(double[:, ::1] before, const int64_t[:, ::1] order_before,
             for j in range(top):
                 kept[i, j] = 0
             for j in range(n - 1):
+                if j + AHEAD < n:
+                    FETCH(&ranks[order_after[i, j + AHEAD]])
                 ranks[order_after[i, j]] = <int32_t> (j + 1)
             for j in range(n - 1):
+                if j + AHEAD < n:
+                    FETCH(&ranks[order_before[i, j + AHEAD]])
                 column = order_before[i, j]
                 a, b = <int32_t> (j + 1), ranks[column]
                 larger = a if a > b else b

@@ -17,8 +17,10 @@ def search(
     first: int,
     last: int,
     arrays: tuple[FloatArray | IntArray, ...],
-    queries: FloatArray,
+    points: FloatArray,
+    rows: IntArray,
     ends: IntArray,
+    is_self: bool,
     distances: FloatArray,
     indices: IntArray,
 ) -> None: ...
