@@ -26,16 +26,8 @@ cdef extern from *:
     #define WIDE
     #endif
 
-    #if defined(__GNUC__)
-    #define FETCH(address) __builtin_prefetch(address)
-    #else
-    #define FETCH(address)
-    #endif
-
     typedef std::ptrdiff_t Size;
     static const int LANES = 8;
-    // How far ahead of their turn the ranks of points are fetched.
-    static const Size AHEAD = 24;
 
     // Scratch of one thread.
     struct Scratch {
@@ -220,6 +212,32 @@ cdef extern from *:
         }
     }
 
+    // The rank of a point in an order by value, ties by column.
+    static Size rank_of(const double* values, const std::int64_t* order, Size others,
+                        std::int64_t column) {
+        const auto nearer = [values](std::int64_t a, std::int64_t b) {
+            return values[a] < values[b] || (values[a] == values[b] && a < b);
+        };
+        return 1 + (std::lower_bound(order, order + others, column, nearer) - order);
+    }
+
+    // Count the larger ranks of all other points in a histogram; return the sum of their weights.
+    WIDE static double add_larger(const std::int64_t* order, const std::int32_t* ranks, Size others,
+                                  const double* weight, double rows, double* histogram) {
+        std::int32_t larger[RUN];
+        double sum = 0.0;
+        for (Size first = 0; first < others; first += RUN) {
+            const std::int32_t size = (std::int32_t)std::min(RUN, others - first);
+            for (std::int32_t j = 0; j < size; ++j)
+                larger[j] = std::max((std::int32_t)first + j + 1, ranks[order[first + j]]);
+            for (std::int32_t j = 0; j < size; ++j) {
+                sum += weight[larger[j]];
+                histogram[larger[j]] += rows;
+            }
+        }
+        return sum;
+    }
+
     static const int FAN = 128, FAN_BITS = 7;
     // So few numbers are compared pair by pair. So many at most fit the counters of a stretch.
     static const Size FEW = 192, STRETCH = 1 << 14;
@@ -313,8 +331,6 @@ cdef extern from *:
         out[0] = out[1] - reversed - 0.5 * (tied_after - tied_in_both);
     }
     """
-    void FETCH(const void* address) noexcept nogil
-    const Py_ssize_t AHEAD
     void center_members(const float* points, Py_ssize_t d, Py_ssize_t own, const int64_t* others,
                         Py_ssize_t k, double* members) noexcept nogil
     void center_members(const double* points, Py_ssize_t d, Py_ssize_t own, const int64_t* others,
@@ -327,6 +343,10 @@ cdef extern from *:
     void pack_row(const double* values, Py_ssize_t n, Py_ssize_t own,
                   uint64_t* keys) noexcept nogil
     void settle_row(const double* values, Py_ssize_t n, uint64_t* keys) noexcept nogil
+    Py_ssize_t rank_of(const double* values, const int64_t* order, Py_ssize_t others,
+                       int64_t column) noexcept nogil
+    double add_larger(const int64_t* order, const int32_t* ranks, Py_ssize_t others,
+                      const double* weight, double rows, double* histogram) noexcept nogil
     void moments_of_row(const double* before, const double* after, Py_ssize_t n, Py_ssize_t own,
                         double* out) noexcept nogil
     void count_row(const double* squared, Py_ssize_t n, double unit, double weight,
@@ -418,37 +438,28 @@ def compare_ranks(double[:, ::1] before, const int64_t[:, ::1] order_before,
     In `before` the nearest, and the points themselves, are marked by -1.
     """
     cdef Py_ssize_t i, j, n = before.shape[1], k = original.shape[1], top = kept.shape[1]
-    cdef int32_t a, b, larger
-    cdef int64_t column
-    cdef double area, rows
+    cdef int32_t larger
     cdef vector[int32_t] ranks
     with nogil:
         ranks.resize(n)
         for i in range(before.shape[0]):
-            area, rows = 0.0, stands_for[i]
+            for j in range(n - 1):
+                ranks[order_after[i, j]] = <int32_t> (j + 1)
+            areas[i] = add_larger(&order_before[i, 0], ranks.data(), n - 1, &weight[0],
+                                  stands_for[i], &histogram[0])
             for j in range(top):
                 kept[i, j] = 0
-            for j in range(n - 1):
-                if j + AHEAD < n:
-                    FETCH(&ranks[order_after[i, j + AHEAD]])
-                ranks[order_after[i, j]] = <int32_t> (j + 1)
-            for j in range(n - 1):
-                if j + AHEAD < n:
-                    FETCH(&ranks[order_before[i, j + AHEAD]])
-                column = order_before[i, j]
-                a, b = <int32_t> (j + 1), ranks[column]
-                larger = a if a > b else b
-                area += weight[larger]
-                histogram[larger] += rows
+            for j in range(top):
+                larger = max(<int32_t> (j + 1), ranks[order_before[i, j]])
                 if larger <= top:
                     kept[i, larger - 1] += 1
-                if a <= k:
-                    embedded[i, a - 1] = b
-                    before[i, column] = -1.0
-                if b <= k:
-                    original[i, b - 1] = a
+            for j in range(k):
+                embedded[i, j] = ranks[order_before[i, j]]
+                original[i, j] = rank_of(&before[i, 0], &order_before[i, 0], n - 1,
+                                         order_after[i, j])
+            for j in range(k):
+                before[i, order_before[i, j]] = -1.0
             before[i, own[i]] = -1.0
-            areas[i] = area
 
 
 def ratio_sums(const double[:, ::1] before, const double[:, ::1] after, double[:, ::1] out):

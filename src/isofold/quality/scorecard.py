@@ -166,9 +166,9 @@ def scorecard(
         isometry = isometry_of(near)
         return isometry, [*length_entries(isometry, near, shown), _preservation_entry(near)]
 
-    (isometry, lengths), graph, (rows, sources), truths = side_by_side(
-        measure_lengths,
+    graph, (isometry, lengths), (rows, sources), truths = side_by_side(
         lambda: _graph_of(X, near, metric=metric, n_jobs=n_jobs),
+        measure_lengths,
         draw,
         lambda: [] if truth is None else [*_truth_entries(Y, truth)],
         n_jobs=n_jobs,
