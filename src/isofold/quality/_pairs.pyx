@@ -8,7 +8,7 @@ Every row is read alone, so that its figures do not depend on the rows beside it
 """
 
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
 cdef extern from *:
@@ -222,19 +222,18 @@ cdef extern from *:
     }
 
     // Count the larger ranks of all other points in a histogram; return the sum of their weights.
+    // No more than two points have the same, so that counters are small enough for the cache.
     WIDE static double add_larger(const std::int64_t* order, const std::int32_t* ranks, Size others,
-                                  const double* weight, double rows, double* histogram) {
-        std::int32_t larger[RUN];
-        double sum = 0.0;
-        for (Size first = 0; first < others; first += RUN) {
-            const std::int32_t size = (std::int32_t)std::min(RUN, others - first);
-            for (std::int32_t j = 0; j < size; ++j)
-                larger[j] = std::max((std::int32_t)first + j + 1, ranks[order[first + j]]);
-            for (std::int32_t j = 0; j < size; ++j) {
-                sum += weight[larger[j]];
-                histogram[larger[j]] += rows;
+                                  const double* weight, double rows, std::uint8_t* counts,
+                                  double* histogram) {
+        for (Size j = 0; j < others; ++j) ++counts[std::max((std::int32_t)j + 1, ranks[order[j]])];
+        double sums[LANES] = {}, sum = 0.0;
+        for (Size first = 0; first <= others; first += LANES)
+            for (Size lane = 0; lane < std::min((Size)LANES, others + 1 - first); ++lane) {
+                sums[lane] += weight[first + lane] * counts[first + lane];
+                histogram[first + lane] += rows * counts[first + lane];
             }
-        }
+        for (int lane = 0; lane < LANES; ++lane) sum += sums[lane];
         return sum;
     }
 
@@ -346,7 +345,8 @@ cdef extern from *:
     Py_ssize_t rank_of(const double* values, const int64_t* order, Py_ssize_t others,
                        int64_t column) noexcept nogil
     double add_larger(const int64_t* order, const int32_t* ranks, Py_ssize_t others,
-                      const double* weight, double rows, double* histogram) noexcept nogil
+                      const double* weight, double rows, uint8_t* counts,
+                      double* histogram) noexcept nogil
     void moments_of_row(const double* before, const double* after, Py_ssize_t n, Py_ssize_t own,
                         double* out) noexcept nogil
     void count_row(const double* squared, Py_ssize_t n, double unit, double weight,
@@ -440,13 +440,15 @@ def compare_ranks(double[:, ::1] before, const int64_t[:, ::1] order_before,
     cdef Py_ssize_t i, j, n = before.shape[1], k = original.shape[1], top = kept.shape[1]
     cdef int32_t larger
     cdef vector[int32_t] ranks
+    cdef vector[uint8_t] counts
     with nogil:
         ranks.resize(n)
         for i in range(before.shape[0]):
             for j in range(n - 1):
                 ranks[order_after[i, j]] = <int32_t> (j + 1)
+            counts.assign(n, 0)
             areas[i] = add_larger(&order_before[i, 0], ranks.data(), n - 1, &weight[0],
-                                  stands_for[i], &histogram[0])
+                                  stands_for[i], counts.data(), &histogram[0])
             for j in range(top):
                 kept[i, j] = 0
             for j in range(top):
