@@ -166,11 +166,12 @@ def scorecard(
         isometry = isometry_of(near)
         return isometry, [*length_entries(isometry, near, shown), _preservation_entry(near)]
 
-    graph, (isometry, lengths), (rows, sources), truths = side_by_side(
+    # The graph takes most room, lengths come next: what takes little is done in between.
+    graph, (rows, sources), truths, (isometry, lengths) = side_by_side(
         lambda: _graph_of(X, near, metric=metric, n_jobs=n_jobs),
-        measure_lengths,
         draw,
         lambda: [] if truth is None else [*_truth_entries(Y, truth)],
+        measure_lengths,
         n_jobs=n_jobs,
     )
     comparison = replace(everywhere, sample=rows)
