@@ -154,24 +154,12 @@ def scorecard(
         n_jobs=n_jobs,
     )
 
-    def draw() -> tuple[RowSample, RowSample]:
-        suspicion = evidence_of_loss(near, shown) if (n_sources or n_points) < n_points else None
-        rows, sources = (
-            draw_rows(n_points, size, random_state, evidence=suspicion)
-            for size in (n_rows, n_sources)
-        )
-        return rows, sources
-
-    def measure_lengths() -> tuple[LocalIsometry, list[Entry]]:
-        isometry = isometry_of(near)
-        return isometry, [*length_entries(isometry, near, shown), _preservation_entry(near)]
-
     # The graph takes most room, lengths come next: what takes little is done in between.
     graph, (rows, sources), truths, (isometry, lengths) = side_by_side(
         lambda: _graph_of(X, near, metric=metric, n_jobs=n_jobs),
-        draw,
+        lambda: _draw_both(near, shown, (n_rows, n_sources), random_state),
         lambda: [] if truth is None else [*_truth_entries(Y, truth)],
-        measure_lengths,
+        lambda: _measure_lengths(near, shown),
         n_jobs=n_jobs,
     )
     comparison = replace(everywhere, sample=rows)
@@ -184,11 +172,7 @@ def scorecard(
         *_global_entries(comparison, sweep, k),
         *_path_entries(replace(comparison, sample=sources), graph),
     ]
-    if everywhere.input.points is not None:
-        measure = procrustes_measure_of(
-            everywhere.input.points, everywhere.embedded_points, near, n_jobs=n_jobs
-        )
-        entries.append(Entry("procrustes_measure", measure, "0", "misfit of rigid neighborhoods"))
+    entries += _rigid_entries(everywhere, near)
     if labels is not None:
         error = one_nn_from(shown.indices[:, 0], check_labels(labels, n_points), near.sample)
         entries.append(Entry("one_nn_error", error, "0", "nearest point has another label"))
@@ -261,6 +245,22 @@ def _curve_entries(curve: CoRankingCurve) -> Iterator[Entry]:
     yield Entry("rnx_area", curve.area, "1", "neighbors kept at all scales, above chance")
 
 
+def _draw_both(
+    near: Neighborhoods, shown: Neighborhoods, sizes: tuple[int | None, int | None], seed: Any
+) -> list[RowSample]:
+    """Draw the rows at which ranks are taken, and those from which paths are followed."""
+    n = near.sample.n_points
+    suspicion = evidence_of_loss(near, shown) if (sizes[1] or n) < n else None
+    return [draw_rows(n, size, seed, evidence=suspicion) for size in sizes]
+
+
+def _measure_lengths(
+    near: Neighborhoods, shown: Neighborhoods
+) -> tuple[LocalIsometry, list[Entry]]:
+    isometry = isometry_of(near)
+    return isometry, [*length_entries(isometry, near, shown), _preservation_entry(near)]
+
+
 def _preservation_entry(near: Neighborhoods) -> Entry:
     meaning = "squared-length error of neighbors"
     return Entry("preservation_error", preservation_of(near), "0", meaning)
@@ -298,6 +298,13 @@ def _path_entries(comparison: Comparison, graph: NeighborGraph) -> Iterator[Entr
     yield Entry("residual_variance", unexplained, "0", meaning)
     meaning = "which of two points is farther along the data: order kept (chance: 0.5)"
     yield Entry("triplet_accuracy", triplets_of(triplets, comparison.sample), "1", meaning)
+
+
+def _rigid_entries(everywhere: Comparison, near: Neighborhoods) -> Iterator[Entry]:
+    before, after = everywhere.input.points, everywhere.embedded_points
+    if before is not None:
+        measure = procrustes_measure_of(before, after, near, n_jobs=everywhere.n_jobs)
+        yield Entry("procrustes_measure", measure, "0", "misfit of rigid neighborhoods")
 
 
 def _truth_entries(Y: Any, truth: Any) -> Iterator[Entry]:
