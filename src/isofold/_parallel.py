@@ -173,6 +173,11 @@ def ordered_map(
         yield result
 
 
+def side_by_side(*parts: Callable[[], Any], n_jobs: int | None) -> list[Any]:
+    """Return what functions return that need nothing of each other."""
+    return list(ordered_map(lambda part: part(), parts, n_jobs=n_jobs))
+
+
 def _results(
     function: Callable[[Item], Result], items: Iterable[Item], workers: int, *, processes: bool
 ) -> Iterator[Result]:

@@ -69,7 +69,11 @@ def edges_of(directed: DirectedEdges, n_nodes: int) -> tuple[IntArray, FloatArra
         lengths,
         in_both,
     )
-    return edges[:n_edges].copy(), lengths[:n_edges].copy(), in_both[:n_edges].copy()
+    # Cut in place: there was room for all directed edges.
+    edges.resize((n_edges, 2), refcheck=False)
+    lengths.resize(n_edges, refcheck=False)
+    in_both.resize(n_edges, refcheck=False)
+    return edges, lengths, in_both
 
 
 def pair_keys(pairs: IntArray, n_nodes: int) -> IntArray:

@@ -9,7 +9,16 @@ def lengths(
     points: FloatArray,
     rows: IntArray,
     partners: IntArray,
+    order: IntArray,
     out: FloatArray,
+) -> None: ...
+def neighborhood_products(
+    before: FloatArray,
+    after: FloatArray,
+    rows: IntArray,
+    partners: IntArray,
+    sizes: FloatArray,
+    products: FloatArray,
 ) -> None: ...
 def pack(values: FloatArray, own: IntArray, keys: npt.NDArray[np.uint64]) -> None: ...
 def settle(values: FloatArray, keys: npt.NDArray[np.uint64]) -> None: ...

@@ -8,7 +8,7 @@ Every row is read alone, so that its figures do not depend on the rows beside it
 """
 
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
 cdef extern from *:
@@ -29,6 +29,38 @@ cdef extern from *:
     struct Scratch {
         std::vector<std::int32_t> sequence, parted, place;
     };
+
+    // The members of a neighborhood, each row one of them, less their mean.
+    template <typename Real>
+    static void center_members(const Real* points, Size d, Size own, const std::int64_t* others,
+                               Size k, double* members) {
+        for (Size i = 0; i <= k; ++i) {
+            const Real* point = points + (i ? others[i - 1] : own) * d;
+            for (Size c = 0; c < d; ++c) members[i * d + c] = point[c];
+        }
+        for (Size c = 0; c < d; ++c) {
+            double mean = 0.0;
+            for (Size i = 0; i <= k; ++i) mean += members[i * d + c];
+            mean /= (double)(k + 1);
+            for (Size i = 0; i <= k; ++i) members[i * d + c] -= mean;
+        }
+    }
+
+    static double sum_of_squares(const double* values, Size size) {
+        double sum = 0.0;
+        for (Size i = 0; i < size; ++i) sum += values[i] * values[i];
+        return sum;
+    }
+
+    // Sum up the outer products of m rows of two tables.
+    WIDE static void add_products(const double* a, Size wide_a, const double* b, Size wide_b, Size m,
+                                  double* out) {
+        std::fill(out, out + wide_a * wide_b, 0.0);
+        for (Size i = 0; i < m; ++i)
+            for (Size p = 0; p < wide_a; ++p)
+                for (Size q = 0; q < wide_b; ++q)
+                    out[p * wide_b + q] += a[i * wide_a + p] * b[i * wide_b + q];
+    }
 
     static inline std::uint64_t bits_of(double value) {
         std::uint64_t bits;
@@ -176,6 +208,31 @@ cdef extern from *:
         }
     }
 
+    // The rank of a point in an order by value, ties by column.
+    static Size rank_of(const double* values, const std::int64_t* order, Size others,
+                        std::int64_t column) {
+        const auto nearer = [values](std::int64_t a, std::int64_t b) {
+            return values[a] < values[b] || (values[a] == values[b] && a < b);
+        };
+        return 1 + (std::lower_bound(order, order + others, column, nearer) - order);
+    }
+
+    // Count the larger ranks of all other points in a histogram; return the sum of their weights.
+    // No more than two points have the same, so that counters are small enough for the cache.
+    WIDE static double add_larger(const std::int64_t* order, const std::int32_t* ranks, Size others,
+                                  const double* weight, double rows, std::uint8_t* counts,
+                                  double* histogram) {
+        for (Size j = 0; j < others; ++j) ++counts[std::max((std::int32_t)j + 1, ranks[order[j]])];
+        double sums[LANES] = {}, sum = 0.0;
+        for (Size first = 0; first <= others; first += LANES)
+            for (Size lane = 0; lane < std::min((Size)LANES, others + 1 - first); ++lane) {
+                sums[lane] += weight[first + lane] * counts[first + lane];
+                histogram[first + lane] += rows * counts[first + lane];
+            }
+        for (int lane = 0; lane < LANES; ++lane) sum += sums[lane];
+        return sum;
+    }
+
     static const int FAN = 128, FAN_BITS = 7;
     // So few numbers are compared pair by pair. So many at most fit the counters of a stretch.
     static const Size FEW = 192, STRETCH = 1 << 14;
@@ -269,11 +326,23 @@ cdef extern from *:
         out[0] = out[1] - reversed - 0.5 * (tied_after - tied_in_both);
     }
     """
+    void center_members(const float* points, Py_ssize_t d, Py_ssize_t own, const int64_t* others,
+                        Py_ssize_t k, double* members) noexcept nogil
+    void center_members(const double* points, Py_ssize_t d, Py_ssize_t own, const int64_t* others,
+                        Py_ssize_t k, double* members) noexcept nogil
+    double sum_of_squares(const double* values, Py_ssize_t size) noexcept nogil
+    void add_products(const double* a, Py_ssize_t wide_a, const double* b, Py_ssize_t wide_b,
+                      Py_ssize_t m, double* out) noexcept nogil
     cppclass Scratch:
         pass
     void pack_row(const double* values, Py_ssize_t n, Py_ssize_t own,
                   uint64_t* keys) noexcept nogil
     void settle_row(const double* values, Py_ssize_t n, uint64_t* keys) noexcept nogil
+    Py_ssize_t rank_of(const double* values, const int64_t* order, Py_ssize_t others,
+                       int64_t column) noexcept nogil
+    double add_larger(const int64_t* order, const int32_t* ranks, Py_ssize_t others,
+                      const double* weight, double rows, uint8_t* counts,
+                      double* histogram) noexcept nogil
     void moments_of_row(const double* before, const double* after, Py_ssize_t n, Py_ssize_t own,
                         double* out) noexcept nogil
     void count_row(const double* squared, Py_ssize_t n, double unit, double weight,
@@ -291,20 +360,49 @@ ctypedef fused Real:
     float
     double
 
+ctypedef fused Other:
+    float
+    double
+
 
 def lengths(Py_ssize_t first, Py_ssize_t last, const Real[:, ::1] points, const int64_t[::1] rows,
-            const int64_t[:, ::1] partners, double[:, ::1] out):
-    """Write the distances of some rows to their partners, by direct subtraction."""
-    cdef Py_ssize_t i, j, c, d = points.shape[1]
+            const int64_t[:, ::1] partners, const int64_t[::1] order, double[:, ::1] out):
+    """Write the distances of some rows to their partners, by direct subtraction.
+
+    They are done in an order, which is fast if near ones follow each other.
+    """
+    cdef Py_ssize_t t, i, j, c, d = points.shape[1]
     cdef double gap, squared
     with nogil:
-        for i in range(first, last):
+        for t in range(first, last):
+            i = order[t]
             for j in range(partners.shape[1]):
                 squared = 0.0
                 for c in range(d):
                     gap = <double> points[partners[i, j], c] - <double> points[rows[i], c]
                     squared += gap * gap
                 out[i, j] = sqrt(squared)
+
+
+def neighborhood_products(const Real[:, ::1] before, const Other[:, ::1] after,
+                          const int64_t[::1] rows, const int64_t[:, ::1] partners,
+                          double[:, ::1] sizes, double[:, :, ::1] products):
+    """Write products of centered neighborhoods, each a row and its partners.
+
+    `sizes` gets the sums of squares before and after, `products` the sums of outer products of
+    after and before.
+    """
+    cdef Py_ssize_t i, k = partners.shape[1], d = before.shape[1], wide = after.shape[1]
+    cdef vector[double] a, b
+    with nogil:
+        a.resize((k + 1) * wide)
+        b.resize((k + 1) * d)
+        for i in range(rows.shape[0]):
+            center_members(&before[0, 0], d, rows[i], &partners[i, 0], k, b.data())
+            center_members(&after[0, 0], wide, rows[i], &partners[i, 0], k, a.data())
+            sizes[i, 0] = sum_of_squares(b.data(), b.size())
+            sizes[i, 1] = sum_of_squares(a.data(), a.size())
+            add_products(a.data(), wide, b.data(), d, k + 1, &products[i, 0, 0])
 
 
 def pack(const double[:, ::1] values, const int64_t[::1] own, uint64_t[:, ::1] keys):
@@ -336,33 +434,30 @@ def compare_ranks(double[:, ::1] before, const int64_t[:, ::1] order_before,
     In `before` the nearest, and the points themselves, are marked by -1.
     """
     cdef Py_ssize_t i, j, n = before.shape[1], k = original.shape[1], top = kept.shape[1]
-    cdef int32_t a, b, larger
-    cdef int64_t column
-    cdef double area, rows
+    cdef int32_t larger
     cdef vector[int32_t] ranks
+    cdef vector[uint8_t] counts
     with nogil:
         ranks.resize(n)
         for i in range(before.shape[0]):
-            area, rows = 0.0, stands_for[i]
-            for j in range(top):
-                kept[i, j] = 0
             for j in range(n - 1):
                 ranks[order_after[i, j]] = <int32_t> (j + 1)
-            for j in range(n - 1):
-                column = order_before[i, j]
-                a, b = <int32_t> (j + 1), ranks[column]
-                larger = a if a > b else b
-                area += weight[larger]
-                histogram[larger] += rows
+            counts.assign(n, 0)
+            areas[i] = add_larger(&order_before[i, 0], ranks.data(), n - 1, &weight[0],
+                                  stands_for[i], counts.data(), &histogram[0])
+            for j in range(top):
+                kept[i, j] = 0
+            for j in range(top):
+                larger = max(<int32_t> (j + 1), ranks[order_before[i, j]])
                 if larger <= top:
                     kept[i, larger - 1] += 1
-                if a <= k:
-                    embedded[i, a - 1] = b
-                    before[i, column] = -1.0
-                if b <= k:
-                    original[i, b - 1] = a
+            for j in range(k):
+                embedded[i, j] = ranks[order_before[i, j]]
+                original[i, j] = rank_of(&before[i, 0], &order_before[i, 0], n - 1,
+                                         order_after[i, j])
+            for j in range(k):
+                before[i, order_before[i, j]] = -1.0
             before[i, own[i]] = -1.0
-            areas[i] = area
 
 
 def ratio_sums(const double[:, ::1] before, const double[:, ::1] after, double[:, ::1] out):

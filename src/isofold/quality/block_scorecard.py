@@ -234,9 +234,10 @@ def _neighborhoods(found: BothNearest, sample: RowSample) -> tuple[Neighborhoods
     near, shown = found.near, found.shown
     before = np.sqrt(near.squared)
     refuse_copies(before)
+    order = np.arange(len(before))
     return (
-        Neighborhoods(near.rows, before, np.sqrt(near.elsewhere), sample),
-        Neighborhoods(shown.rows, np.sqrt(shown.elsewhere), np.sqrt(shown.squared), sample),
+        Neighborhoods(near.rows, before, np.sqrt(near.elsewhere), sample, order),
+        Neighborhoods(shown.rows, np.sqrt(shown.elsewhere), np.sqrt(shown.squared), sample, order),
     )
 
 

@@ -62,14 +62,15 @@ class DistanceRows:
         return squared
 
     def between(
-        self, rows: IntArray, partners: IntArray, *, n_jobs: int | None = None
+        self, rows: IntArray, partners: IntArray, order: IntArray, *, n_jobs: int | None = None
     ) -> FloatArray:
-        """Distances of every row to its own partners, shape (n_rows, n_partners)."""
+        """Distances of every row to its own partners, done in an order that suits the cache."""
         if self.points is not None:
             lengths = np.empty(partners.shape)
             points = np.ascontiguousarray(self.points)
             with RowTeam(len(rows), n_jobs) as team:
-                team.each(_pairs.lengths, points, rows, np.ascontiguousarray(partners), lengths)
+                partners = np.ascontiguousarray(partners)
+                team.each(_pairs.lengths, points, rows, partners, order, lengths)
             return lengths
         step = max(1, self.block_bytes // (8 * self.n_points))
         parts = [

@@ -60,8 +60,8 @@ def one_nn_error(
 def one_nn_of(comparison: Comparison, labels: Any) -> Score:
     """1-nearest-neighbor error in the embedding of a prepared comparison."""
     classes = check_labels(labels, comparison.sample.n_points)
-    near = nearest_in_space(comparison, comparison.embedding, 1)[:, 0]
-    return one_nn_from(near, classes, comparison.sample)
+    near, _ = nearest_in_space(comparison, comparison.embedding, 1)
+    return one_nn_from(near[:, 0], classes, comparison.sample)
 
 
 def one_nn_from(nearest: IntArray, classes: IntArray, sample: RowSample) -> Score:

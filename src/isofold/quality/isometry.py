@@ -19,6 +19,7 @@ from isofold._parallel import ordered_map
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors, check_points
 from isofold.exceptions import InvalidInputError
+from isofold.neighbors.search.exact import inverse_of
 from isofold.quality import _pairs
 from isofold.quality.distances import Comparison, compare, nearest
 from isofold.quality.neighborhoods import (
@@ -292,11 +293,13 @@ def procrustes_measure_of(
     n_jobs: int | None = None,
 ) -> Score:
     """Procrustes measure of measured neighborhoods."""
-    members = np.column_stack([near.sample.indices, near.indices])
-    step = block_rows(8 * members.shape[1] * (X.shape[1] + Y.shape[1]), len(members))
-    blocks = (members[start : start + step] for start in range(0, len(members), step))
-    parts = ordered_map(lambda block: _misfit(X, Y, block), blocks, n_jobs=n_jobs, is_pure=True)
-    misfit, size = np.concatenate(list(parts), axis=1)
+    X, Y = np.ascontiguousarray(X), np.ascontiguousarray(Y)
+    n_rows, k = near.indices.shape
+    step = block_rows(8 * (k + X.shape[1] * Y.shape[1]), n_rows)
+    spans = (near.order[start : start + step] for start in range(0, n_rows, step))
+    blocks = ((near.sample.indices[rows], near.indices[rows]) for rows in spans)
+    parts = ordered_map(lambda block: _misfit(X, Y, *block), blocks, n_jobs=n_jobs, is_pure=True)
+    misfit, size = np.concatenate(list(parts), axis=1)[:, inverse_of(near.order)]
     if normalized:
         # A neighborhood of copies has no size to compare its misfit with.
         misfit[near.before[:, -1] == 0] = np.nan
@@ -304,14 +307,12 @@ def procrustes_measure_of(
     return _mean_over_pairs(misfit[:, None], near)
 
 
-def _misfit(X: FloatArray, Y: FloatArray, members: IntArray) -> FloatArray:
-    before, after = X[members].astype(np.float64), Y[members].astype(np.float64)
-    before -= before.mean(axis=1, keepdims=True)
-    after -= after.mean(axis=1, keepdims=True)
-    size = np.einsum("ijk,ijk->i", before, before)
-    singular = np.linalg.svd(after.transpose(0, 2, 1) @ before, compute_uv=False)
-    misfit = size + np.einsum("ijk,ijk->i", after, after) - 2.0 * singular.sum(axis=1)
-    return np.stack([np.maximum(misfit, 0.0), size])
+def _misfit(X: FloatArray, Y: FloatArray, rows: IntArray, partners: IntArray) -> FloatArray:
+    sizes, products = np.empty((len(rows), 2)), np.empty((len(rows), Y.shape[1], X.shape[1]))
+    _pairs.neighborhood_products(X, Y, rows, partners, sizes, products)
+    singular = np.linalg.svd(products, compute_uv=False)
+    misfit = sizes.sum(axis=1) - 2.0 * singular.sum(axis=1)
+    return np.stack([np.maximum(misfit, 0.0), sizes[:, 0]])
 
 
 def _mean_over_pairs(values: FloatArray, near: Neighborhoods) -> Score:

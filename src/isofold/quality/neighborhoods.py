@@ -10,7 +10,8 @@ import numpy as np
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_n_neighbors
 from isofold.exceptions import InvalidInputError
-from isofold.neighbors import build_search, kneighbors
+from isofold.neighbors import build_search
+from isofold.neighbors.search.build import neighbors_in_order
 from isofold.neighbors.search.protocol import drop_own
 from isofold.quality.distances import Comparison, DistanceRows, nearest
 from isofold.quality.score import RowSample
@@ -31,12 +32,15 @@ class Neighborhoods:
         Lengths of these pairs in the input and in the embedding.
     sample : RowSample
         Which points the rows are.
+    order : ndarray of shape (n_sampled,)
+        The rows, those of near points one after the other as far as that is known.
     """
 
     indices: IntArray
     before: FloatArray
     after: FloatArray
     sample: RowSample
+    order: IntArray
 
     @cached_property
     def ratio(self) -> FloatArray:
@@ -74,19 +78,23 @@ def evidence_of_loss(near: Neighborhoods, shown: Neighborhoods) -> FloatArray:
     return evidence
 
 
-def nearest_in_space(comparison: Comparison, space: DistanceRows, k: int) -> IntArray:
-    """Return the k nearest of every evaluated point in one of the two spaces."""
+def nearest_in_space(
+    comparison: Comparison, space: DistanceRows, k: int
+) -> tuple[IntArray, IntArray]:
+    """Return the k nearest of every evaluated point in one of the two spaces, and `order`."""
     rows = comparison.sample.indices
+    as_given = np.arange(len(rows))
     if space.points is None:
         # Rows of given distances are cheaper to scan than to index.
         parts = comparison.map_blocks(
             lambda block: np.stack([nearest(row, k) for row in space.others(block)])
         )
-        return np.concatenate(list(parts))
+        return np.concatenate(list(parts)), as_given
     if comparison.sample.exact:
-        return kneighbors(space.points, k, n_jobs=comparison.n_jobs).indices
+        near, order = neighbors_in_order(space.points, k, n_jobs=comparison.n_jobs)
+        return near.indices, order
     search = build_search(space.points, n_jobs=comparison.n_jobs)
-    return drop_own(search.query(space.points[rows], k + 1), rows).indices
+    return drop_own(search.query(space.points[rows], k + 1), rows).indices, as_given
 
 
 def _neighborhoods_in(
@@ -94,13 +102,13 @@ def _neighborhoods_in(
 ) -> Neighborhoods:
     rows = comparison.sample.indices
     k = check_n_neighbors(n_neighbors, comparison.sample.n_points)
-    indices = nearest_in_space(comparison, space, k)
+    indices, order = nearest_in_space(comparison, space, k)
     before, after = (
-        each.between(rows, indices, n_jobs=comparison.n_jobs)
+        each.between(rows, indices, order, n_jobs=comparison.n_jobs)
         for each in (comparison.input, comparison.embedding)
     )
     refuse_copies(before)
-    return Neighborhoods(indices, before, after, comparison.sample)
+    return Neighborhoods(indices, before, after, comparison.sample, order)
 
 
 def refuse_copies(before: FloatArray) -> None:

@@ -7,16 +7,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from isofold._cluster import sharing
+from isofold._parallel import side_by_side
+from isofold._progress.stages import stage
 from isofold._typing import FloatArray
 from isofold._validation import check_count, check_points
 from isofold.blocks import RowBlocks
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors import NeighborGraph, build_graph
-from isofold.neighbors.duplicates import find_distinct
-from isofold.neighbors.graph import distances_between_nodes
+from isofold.neighbors.directed import edges_from_lists
+from isofold.neighbors.duplicates import Distinct, find_distinct
+from isofold.neighbors.graph import assemble, distances_between_nodes
+from isofold.neighbors.search.exact import inverse_of
 from isofold.quality import ranks
 from isofold.quality.coranking import CoRankingCurve, curve_of
 from isofold.quality.distances import Comparison, compare
@@ -31,6 +34,7 @@ from isofold.quality.global_ import (
 )
 from isofold.quality.groups import check_labels, one_nn_from
 from isofold.quality.isometry import (
+    LocalIsometry,
     isometry_of,
     preservation_of,
     procrustes_measure_of,
@@ -144,38 +148,36 @@ def scorecard(
     n_rows, n_sources = _budget(n_samples, everywhere)
     # Shortest paths need the neighbors of all points, so lengths of neighbors are always exact,
     # and where they are wrong is where the sample looks first.
-    near, shown = neighborhoods_of(everywhere, k), shown_neighborhoods_of(everywhere, k)
-    isometry = isometry_of(near)
-    suspicion = evidence_of_loss(near, shown) if (n_sources or n_points) < n_points else None
-    comparison = replace(
-        everywhere, sample=draw_rows(n_points, n_rows, random_state, evidence=suspicion)
+    near, shown = side_by_side(
+        lambda: neighborhoods_of(everywhere, k),
+        lambda: shown_neighborhoods_of(everywhere, k),
+        n_jobs=n_jobs,
     )
-    sources = draw_rows(n_points, n_sources, random_state, evidence=suspicion)
-    graph = _graph_of(X, near, metric=metric, n_jobs=n_jobs)
+
+    # The graph takes most room, lengths come next: what takes little is done in between.
+    graph, (rows, sources), truths, (isometry, lengths) = side_by_side(
+        lambda: _graph_of(X, near, metric=metric, n_jobs=n_jobs),
+        lambda: _draw_both(near, shown, (n_rows, n_sources), random_state),
+        lambda: [] if truth is None else [*_truth_entries(Y, truth)],
+        lambda: _measure_lengths(near, shown),
+        n_jobs=n_jobs,
+    )
+    comparison = replace(everywhere, sample=rows)
     sweep = sweep_ranks(comparison, k)
     curve = curve_of(sweep, comparison.sample)
     entries = [
         *_rank_entries(sweep, comparison.sample),
         *_curve_entries(curve),
-        *length_entries(isometry, near, shown),
-        Entry(
-            "preservation_error", preservation_of(near), "0", "squared-length error of neighbors"
-        ),
+        *lengths,
         *_global_entries(comparison, sweep, k),
         *_path_entries(replace(comparison, sample=sources), graph),
     ]
-    if everywhere.input.points is not None:
-        measure = procrustes_measure_of(
-            everywhere.input.points, everywhere.embedded_points, near, n_jobs=n_jobs
-        )
-        entries.append(Entry("procrustes_measure", measure, "0", "misfit of rigid neighborhoods"))
+    entries += _rigid_entries(everywhere, near)
     if labels is not None:
         error = one_nn_from(shown.indices[:, 0], check_labels(labels, n_points), near.sample)
         entries.append(Entry("one_nn_error", error, "0", "nearest point has another label"))
-    if truth is not None:
-        entries += _truth_entries(Y, truth)
     return Scorecard(
-        entries=tuple(entries),
+        entries=(*entries, *truths),
         n_points=n_points,
         n_components=comparison.embedded_points.shape[1],
         n_neighbors=k,
@@ -213,15 +215,16 @@ def _budget(n_samples: int | str | None, everywhere: Comparison) -> tuple[int | 
 
 def _graph_of(X: Any, near: Neighborhoods, *, metric: str, n_jobs: int | None) -> NeighborGraph:
     """Return the union graph of the k nearest neighbors, from what was found already."""
-    n, k = near.indices.shape
+    k = near.indices.shape[1]
     if (near.before == 0).any():
         # Copies fill the lists, where a graph wants k other points, if there are so many.
         k = min(k, _n_distinct(X, metric) - 1)
         return build_graph(X, n_neighbors=k, metric=metric, n_jobs=n_jobs)
-    lengths = csr_array(
-        (near.before.ravel(), near.indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
-    )
-    return build_graph(lengths, metric="precomputed")
+    # Near nodes have near numbers: paths then stay in the cache.
+    number = inverse_of(near.order)
+    with stage("neighbor graph"):
+        directed = edges_from_lists(near.before[near.order], number[near.indices[near.order]])
+        return assemble(Distinct(number, near.order), directed, kind="union")
 
 
 def _n_distinct(X: Any, metric: str) -> int:
@@ -240,6 +243,27 @@ def _curve_entries(curve: CoRankingCurve) -> Iterator[Entry]:
         meaning = f"fraction of the {size} nearest that are still among the {size} nearest"
         yield Entry(f"kept_{size}", kept, "1", meaning)
     yield Entry("rnx_area", curve.area, "1", "neighbors kept at all scales, above chance")
+
+
+def _draw_both(
+    near: Neighborhoods, shown: Neighborhoods, sizes: tuple[int | None, int | None], seed: Any
+) -> list[RowSample]:
+    """Draw the rows at which ranks are taken, and those from which paths are followed."""
+    n = near.sample.n_points
+    suspicion = evidence_of_loss(near, shown) if (sizes[1] or n) < n else None
+    return [draw_rows(n, size, seed, evidence=suspicion) for size in sizes]
+
+
+def _measure_lengths(
+    near: Neighborhoods, shown: Neighborhoods
+) -> tuple[LocalIsometry, list[Entry]]:
+    isometry = isometry_of(near)
+    return isometry, [*length_entries(isometry, near, shown), _preservation_entry(near)]
+
+
+def _preservation_entry(near: Neighborhoods) -> Entry:
+    meaning = "squared-length error of neighbors"
+    return Entry("preservation_error", preservation_of(near), "0", meaning)
 
 
 def _global_entries(comparison: Comparison, sweep: RankSweep, k: int) -> Iterator[Entry]:
@@ -274,6 +298,13 @@ def _path_entries(comparison: Comparison, graph: NeighborGraph) -> Iterator[Entr
     yield Entry("residual_variance", unexplained, "0", meaning)
     meaning = "which of two points is farther along the data: order kept (chance: 0.5)"
     yield Entry("triplet_accuracy", triplets_of(triplets, comparison.sample), "1", meaning)
+
+
+def _rigid_entries(everywhere: Comparison, near: Neighborhoods) -> Iterator[Entry]:
+    before, after = everywhere.input.points, everywhere.embedded_points
+    if before is not None:
+        measure = procrustes_measure_of(before, after, near, n_jobs=everywhere.n_jobs)
+        yield Entry("procrustes_measure", measure, "0", "misfit of rigid neighborhoods")
 
 
 def _truth_entries(Y: Any, truth: Any) -> Iterator[Entry]:

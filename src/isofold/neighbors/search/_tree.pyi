@@ -21,8 +21,10 @@ def search(
     first: int,
     last: int,
     arrays: tuple[FloatArray | IntArray, ...],
-    queries: FloatArray,
+    points: FloatArray,
+    rows: IntArray,
     ends: IntArray,
+    is_self: bool,
     distances: FloatArray,
     indices: IntArray,
 ) -> None: ...

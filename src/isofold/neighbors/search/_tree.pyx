@@ -398,8 +398,9 @@ def order(tuple arrays, const number[:, ::1] queries):
     return np.asarray(rows), np.asarray(ends)[:n_leaves]
 
 
-def search(Py_ssize_t first, Py_ssize_t last, tuple arrays, const number[:, ::1] queries,
-           const int64_t[::1] ends, double[:, ::1] distances, int64_t[:, ::1] indices):
+def search(Py_ssize_t first, Py_ssize_t last, tuple arrays, const number[:, ::1] points,
+           const int64_t[::1] rows, const int64_t[::1] ends, bint is_self,
+           number[:, ::1] distances, int64_t[:, ::1] indices):
     """Write the nearest points of some queries, ascending, ties by index.
 
     Parameters
@@ -408,21 +409,26 @@ def search(Py_ssize_t first, Py_ssize_t last, tuple arrays, const number[:, ::1]
         Which queries.
     arrays : tuple
         The tree, as `build` fills it.
-    queries : ndarray of shape (n, d)
-        The queries, leaf by leaf.
+    points : ndarray of shape (n, d)
+        The queries, in any order.
+    rows : ndarray of int
+        Which row of `points` each query is, leaf by leaf.
     ends : ndarray of int
         Where each leaf ends among them.
+    is_self : bool
+        Whether queries are the points of the tree. Then each is left out of what is found for it.
     distances, indices : ndarray of shape (n, k)
-        Where to write.
+        Where to write, in the rows of `points`.
     """
-    cdef Tree tree = _view(arrays, queries.shape[1])
-    cdef Py_ssize_t k = distances.shape[1], d = queries.shape[1]
-    cdef Py_ssize_t i, j, begin = first, end, leaf = 0
-    cdef vector[double] points
+    cdef Tree tree = _view(arrays, points.shape[1])
+    cdef Py_ssize_t n_kept = distances.shape[1], k = n_kept + is_self, d = points.shape[1]
+    cdef Py_ssize_t i, j, row, kept, begin = first, end, leaf = 0
+    cdef vector[double] queries
     cdef vector[Found] found
+    cdef Found next
     cdef Group group
     with nogil:
-        points.resize(MOST_TOGETHER * d)
+        queries.resize(MOST_TOGETHER * d)
         found.resize(MOST_TOGETHER * k)
         while begin < last:
             while ends[leaf] <= begin:
@@ -430,10 +436,14 @@ def search(Py_ssize_t first, Py_ssize_t last, tuple arrays, const number[:, ::1]
             end = min(begin + MOST_TOGETHER, min(<Py_ssize_t> ends[leaf], last))
             for i in range(begin, end):
                 for j in range(d):
-                    points[(i - begin) * d + j] = queries[i, j]
-            search_group(tree, leaf, points.data(), end - begin, k, group, found.data())
+                    queries[(i - begin) * d + j] = points[rows[i], j]
+            search_group(tree, leaf, queries.data(), end - begin, k, group, found.data())
             for i in range(begin, end):
+                row, kept = rows[i], 0
                 for j in range(k):
-                    distances[i, j] = sqrt(found[(i - begin) * k + j].square)
-                    indices[i, j] = found[(i - begin) * k + j].entry
+                    next = found[(i - begin) * k + j]
+                    if kept < n_kept and not (is_self and next.entry == row):
+                        distances[row, kept] = <number> sqrt(next.square)
+                        indices[row, kept] = next.entry
+                        kept += 1
             begin = end

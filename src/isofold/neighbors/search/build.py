@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from isofold._typing import FloatArray, Metric
+from isofold._typing import FloatArray, IntArray, Metric
 from isofold._validation import check_choice, check_n_neighbors, check_points
 from isofold.exceptions import InvalidInputError
 from isofold.neighbors.duplicates import Distinct, find_distinct
@@ -172,10 +172,23 @@ def kneighbors(
         return Neighbors(*nearest_in_rows(lengths, k, own=np.arange(len(lengths))))
     points = check_points(X)
     k = check_n_neighbors(n_neighbors, len(points))
+    return neighbors_in_order(points, k, method=method, n_jobs=n_jobs)[0]
+
+
+def neighbors_in_order(
+    points: FloatArray, k: int, *, method: str = "auto", n_jobs: int | None = None
+) -> tuple[Neighbors, IntArray]:
+    """Return the k nearest of all points, and points in an order with near ones together.
+
+    Only a tree knows such an order; without it, that of the points is returned.
+    """
     distinct = find_distinct(points)
     if distinct.has_copies:
-        return _neighbors_with_copies(points, distinct, k, method=method, n_jobs=n_jobs)
-    return build_search(points, method=method, n_jobs=n_jobs).query_self(k)
+        near = _neighbors_with_copies(points, distinct, k, method=method, n_jobs=n_jobs)
+        return near, np.arange(len(points))
+    search = build_search(points, method=method, n_jobs=n_jobs)
+    order = search.order if isinstance(search, KDTreeSearch) else np.arange(len(points))
+    return search.query_self(k), order
 
 
 def choose_method(points: FloatArray) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import KDTree
 
-from isofold._memory import block_rows
 from isofold._parallel import RowTeam, n_workers
 from isofold._typing import FloatArray, IntArray
 from isofold._validation import check_positive
@@ -16,7 +15,6 @@ from isofold.neighbors.search.protocol import (
     RadiusNeighbors,
     check_k,
     check_queries,
-    drop_own,
     match_precision,
     ragged_rows,
     require_pairs,
@@ -52,33 +50,27 @@ class KDTreeSearch:
         """Number of points in the tree."""
         return len(self._points)
 
+    @property
+    def order(self) -> IntArray:
+        """The points leaf by leaf: near ones together."""
+        return self._tree[-1]
+
     def query(self, points: FloatArray, k: int) -> Neighbors:
         """Return the k nearest points of every query."""
-        order, near = self.query_by_leaves(points, k)
-        back = inverse_of(order)
-        return Neighbors(near.distances.take(back, axis=0), near.indices.take(back, axis=0))
+        points, k, rows, ends = self._by_leaves(points, k)
+        return self._nearest(points, k, rows, ends)
 
     def query_by_leaves(self, points: FloatArray, k: int) -> tuple[IntArray, Neighbors]:
         """Return queries in the order of leaves, and the k nearest points of each in this order."""
-        points, k = check_queries(points, self._points), check_k(k, self.n_points)
-        order, ends = _tree.order(self._tree, np.ascontiguousarray(points))
-        return order, self._nearest(points.take(order, axis=0), k, ends)
+        points, k, rows, ends = self._by_leaves(points, k)
+        return rows, self._nearest(points.take(rows, axis=0), k, np.arange(len(rows)), ends)
 
     def query_self(self, k: int) -> Neighbors:
-        """Return the k nearest other points of every point, in blocks that follow the leaves."""
+        """Return the k nearest other points of every point."""
+        n_leaves = len(self._tree[0])
+        ends = self.n_points * np.arange(1, n_leaves + 1) // n_leaves
         k = check_k(k, self.n_points - 1)
-        distances = np.empty((self.n_points, k), dtype=self._points.dtype)
-        indices = np.empty((self.n_points, k), dtype=np.intp)
-        order, n_leaves = self._tree[-1], len(self._tree[0])
-        leaf_ends = self.n_points * np.arange(1, n_leaves + 1) // n_leaves
-        step = block_rows((k + 1) * 16, self.n_points)
-        for start in range(0, self.n_points, step):
-            rows = order[start : start + step]
-            ends = np.clip(leaf_ends - start, 0, len(rows))
-            near = self._nearest(self._points[rows], k + 1, ends)
-            found = drop_own(near, rows)
-            distances[rows], indices[rows] = found.distances, found.indices
-        return Neighbors(distances, indices)
+        return self._nearest(np.ascontiguousarray(self._points), k, self.order, ends, is_self=True)
 
     def query_radius(self, points: FloatArray, radius: float) -> RadiusNeighbors:
         """Return all points within a radius of every query, the rim included."""
@@ -88,12 +80,21 @@ class KDTreeSearch:
         pairs = queries.sparse_distance_matrix(tree, radius, output_type="ndarray")
         return ragged_rows(pairs["i"], pairs["j"], match_precision(points, pairs["v"]), len(points))
 
-    def _nearest(self, points: FloatArray, k: int, ends: IntArray) -> Neighbors:
-        """Return the k nearest points of queries that come leaf by leaf."""
-        distances, indices = np.empty((len(points), k)), np.empty((len(points), k), dtype=np.int64)
+    def _by_leaves(self, points: FloatArray, k: int) -> tuple[FloatArray, int, IntArray, IntArray]:
+        """Return checked queries, their order by leaves, and where each leaf ends in it."""
+        points, k = check_queries(points, self._points), check_k(k, self.n_points)
+        points = np.ascontiguousarray(points)
+        return points, k, *_tree.order(self._tree, points)
+
+    def _nearest(
+        self, points: FloatArray, k: int, rows: IntArray, ends: IntArray, *, is_self: bool = False
+    ) -> Neighbors:
+        """Return the k nearest points of queries whose rows are given leaf by leaf."""
+        shape = (len(points), k)
+        distances, indices = np.empty(shape, points.dtype), np.empty(shape, dtype=np.int64)
         with RowTeam(len(points), self._workers) as team:
-            team.each(_tree.search, self._tree, points, ends, distances, indices)
-        return Neighbors(match_precision(points, distances), indices)
+            team.each(_tree.search, self._tree, points, rows, ends, is_self, distances, indices)
+        return Neighbors(distances, indices)
 
 
 def inverse_of(order: IntArray) -> IntArray:
