@@ -86,8 +86,8 @@ def error_at_best_scale(ratio: FloatArray) -> float:
 def _ratio_on_map(comparison: Comparison) -> FloatArray:
     """Return embedded over original length of the nearest pairs on the map, but for copies."""
     rows = comparison.sample.indices
-    near = nearest_in_space(comparison, comparison.embedding, N_NEIGHBORS)
-    before = comparison.input.between(rows, near)
-    after = comparison.embedding.between(rows, near)
+    near, order = nearest_in_space(comparison, comparison.embedding, N_NEIGHBORS)
+    before = comparison.input.between(rows, near, order)
+    after = comparison.embedding.between(rows, near, order)
     seen = before > 0
     return after[seen] / before[seen]

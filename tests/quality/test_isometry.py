@@ -3,6 +3,7 @@ import pytest
 
 from isofold.exceptions import InvalidInputError
 from isofold.quality import local_isometry, preservation_error, procrustes_measure, stretch
+from isofold.quality._pairs import neighborhood_products
 from support import naive
 
 ROUNDING = 1e-12
@@ -197,3 +198,18 @@ def test_procrustes_measure_leaves_out_neighborhoods_of_copies():
     assert score < 1
     raw = procrustes_measure(X, Y, n_neighbors=12, normalized=False)
     assert raw.per_point[:13].max() < 1e-9
+
+
+@pytest.mark.parametrize(("d", "wide"), [(3, 2), (20, 3)])
+def test_products_of_neighborhoods_are_those_of_centered_points(d, wide):
+    rng = np.random.RandomState(0)
+    before, after = rng.normal(size=(50, d)), rng.normal(size=(50, wide))
+    rows = np.array([3, 0, 49])
+    partners = np.array([rng.permutation(50)[:7] for _ in rows])
+    sizes, products = np.zeros((3, 2)), np.zeros((3, wide, d))
+    neighborhood_products(before, after, rows, partners, sizes, products)
+    for i, (row, near) in enumerate(zip(rows, partners, strict=True)):
+        b, a = (Z[[row, *near]] - Z[[row, *near]].mean(axis=0) for Z in (before, after))
+        # Sums of eight products of numbers of size one.
+        np.testing.assert_allclose(products[i], a.T @ b, atol=1e-13)
+        np.testing.assert_allclose(sizes[i], [(b**2).sum(), (a**2).sum()], rtol=1e-13)
