@@ -30,8 +30,9 @@ from isofold.sdp.sparse_less_squares import SparseLessSquares
 
 __all__ = ["repair_locally"]
 
-OVERSHOOT = 2.0
-"""Modes overlap and move while they are lifted: a little more than θ saves rounds."""
+EXACT_OVERSHOOT, OVERSHOOT = 1.3, 2.0
+"""Modes overlap and move while they are lifted: a little more than θ saves rounds, and more than
+that where modes are known roughly, from the factors of a sparse slack."""
 
 LAST_OVERSHOOT = 4.0
 """The same for the last few modes: they are wide and shallow, move on to where nothing was lifted,
@@ -77,7 +78,11 @@ def repair_locally(
             lowest = LowestEigenvalue(first, LOOSE * max(abs(first), shift))
         if probe.is_positive:
             break
-        w = w + _lift(program, vectors, -values + 0.2 * shift, threshold=0.5 * shift)
+        missing = -values + 0.2 * shift
+        overshoot = EXACT_OVERSHOOT
+        if probe.directions is not None:
+            overshoot = OVERSHOOT if np.sum(missing > 0.5 * shift) > FEW else LAST_OVERSHOOT
+        w = w + _lift(program, vectors, missing, overshoot, threshold=0.5 * shift)
     else:
         # The modes are too many: pay for the lowest of them everywhere.
         floor = proved_floor(program.slack(w), program.gauge)
@@ -128,12 +133,16 @@ def _uniform_weights(program: Program) -> FloatArray | None:
 
 
 def _lift(
-    program: Program, vectors: FloatArray, missing: FloatArray, *, threshold: float
+    program: Program,
+    vectors: FloatArray,
+    missing: FloatArray,
+    overshoot: float,
+    *,
+    threshold: float,
 ) -> FloatArray:
-    """Return weights that raise the given modes by what is missing."""
+    """Return weights that raise the given modes by what is missing, and a little more."""
     upper = program.envelope.upper
     bounded = np.isfinite(upper)
-    overshoot = OVERSHOOT if np.sum(missing > threshold) > FEW else LAST_OVERSHOOT
     mean = float(np.abs(upper[bounded]).mean()) if np.any(bounded) else 1.0
     price = np.maximum(np.where(bounded, upper, mean), LOWEST_PRICE * mean or 1.0)
     raised = np.zeros(len(upper))
