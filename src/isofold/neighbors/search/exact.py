@@ -138,4 +138,5 @@ def _tree_of(points: FloatArray, workers: int) -> tuple[np.ndarray, ...]:
 
 
 def _power_of_two(least: int) -> int:
+    """Return the least power of two that is no smaller."""
     return 1 << (least - 1).bit_length()
